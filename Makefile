@@ -1,0 +1,58 @@
+# make demo | test | test-slow | lint | bench | format | stubs | clean
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
+
+.PHONY: demo test test-slow test-cpp lint types bench format stubs clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet "nanobind>=2.2" "scikit-build-core>=0.10" "cmake>=3.18" ninja
+
+$(VENV)/.installed: $(BIN)/python pyproject.toml CMakeLists.txt $(NATIVE)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[dev]"
+	touch $@
+
+demo: $(VENV)/.installed
+	rm -rf out/demo
+	$(BIN)/noctule run examples/night.swf --hosts 128 --policy fcfs -o out/demo/fcfs --quiet
+	$(BIN)/noctule run examples/night.swf --hosts 128 --policy easy -o out/demo/easy --quiet
+	$(BIN)/noctule run examples/night.swf --hosts 128 --policy conservative -o out/demo/conservative
+	$(BIN)/noctule metrics out/demo/fcfs out/demo/easy out/demo/conservative
+	$(BIN)/python examples/gantt-svg.py out/demo/easy out/demo/easy.svg
+
+test: $(VENV)/.installed
+	$(BIN)/python -m pytest -q -m "not slow"
+
+test-slow: $(VENV)/.installed
+	$(BIN)/python -m pytest -q -m slow
+
+test-cpp: $(BIN)/python
+	$(BIN)/cmake -S . -B build/tests -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+	  -DNOCTULE_TESTS=ON -DNOCTULE_WERROR=ON -DCMAKE_BUILD_TYPE=Debug > build/tests.log || (cat build/tests.log; false)
+	$(BIN)/cmake --build build/tests
+	build/tests/noctule_tests
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(NATIVE)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m nanobind.stubgen -q -m noctule._core -O build
+	diff build/_core.pyi src/noctule/_core.pyi
+
+bench: $(VENV)/.installed
+	$(BIN)/python bench/replay.py
+
+format: $(VENV)/.installed
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(NATIVE)
+
+stubs: $(VENV)/.installed
+	$(BIN)/python -m nanobind.stubgen -q -m noctule._core -O src/noctule
+
+clean:
+	rm -rf build out $(VENV)

@@ -1,0 +1,44 @@
+// The files of this folder are the only ones that know Python.
+#pragma once
+
+#include "engine.hpp"
+#include "order.hpp"
+#include "policy.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <memory>
+#include <vector>
+
+namespace noctule {
+
+namespace nb = nanobind;
+
+template <typename T> using Column = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
+
+// A read-only NumPy column over memory of `owner`, which it keeps alive; nothing is copied.
+template <typename T>
+Column<T> column_of(const T* data, std::size_t size, nb::handle owner, std::int64_t stride = 1) {
+    const std::size_t shape[1] = {size};
+    const std::int64_t strides[1] = {stride};
+    return Column<T>(data, 1, shape, owner, strides);
+}
+
+template <typename T> Column<T> column_of(const std::vector<T>& values, nb::handle owner) {
+    return column_of(values.data(), values.size(), owner);
+}
+
+// A job's id as the user wrote it: an int or a str.
+nb::object id_object(const JobTable& table, JobIndex job);
+
+void bind_errors(nb::module_& module);
+void bind_host_set(nb::module_& module);
+void bind_job_table(nb::module_& module);
+void bind_swf(nb::module_& module);
+void bind_record(nb::module_& module);
+void bind_engine(nb::module_& module);
+void bind_native_policy(nb::module_& module);
+void bind_view(nb::module_& module);
+
+} // namespace noctule

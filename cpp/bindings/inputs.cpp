@@ -1,0 +1,211 @@
+// Host sets, job tables and the SWF reader.
+#include "bindings/bindings.hpp"
+
+#include "errors.hpp"
+#include "swf.hpp"
+
+#include <nanobind/operators.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+namespace noctule {
+
+namespace {
+
+HostSet host_set_from(const nb::object& hosts) {
+    HostSet set;
+    if (nb::try_cast(hosts, set)) {
+        return set;
+    }
+    if (nb::isinstance<nb::str>(hosts)) {
+        return HostSet::parse(nb::cast<std::string_view>(hosts));
+    }
+    std::vector<Interval> intervals;
+    for (const nb::handle host : hosts) {
+        HostId id = 0;
+        if (!nb::try_cast(host, id)) {
+            throw InputError("hosts: got " + std::string(nb::repr(host).c_str()) +
+                             ", expected whole numbers >= 0");
+        }
+        intervals.push_back({id, id});
+    }
+    return HostSet::from_intervals(std::move(intervals));
+}
+
+std::vector<HostId> host_list(const HostSet& set) {
+    std::vector<HostId> hosts;
+    hosts.reserve(set.size());
+    for (const Interval& interval : set.intervals()) {
+        for (HostId host = interval.first;; ++host) {
+            hosts.push_back(host);
+            if (host == interval.last) {
+                break;
+            }
+        }
+    }
+    return hosts;
+}
+
+template <typename T>
+using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+std::vector<double> copied(const std::optional<Input<double>>& column) {
+    return column ? std::vector<double>(column->data(), column->data() + column->size())
+                  : std::vector<double>();
+}
+
+std::shared_ptr<JobTable>
+make_job_table(const nb::object& ids, const Input<double>& submit_time,
+               const Input<double>& walltime, const Input<std::uint32_t>& n_hosts,
+               const Input<double>& amount, const Input<std::uint8_t>& kind,
+               const Input<std::uint8_t>& failing, const std::optional<Input<double>>& cancel_time,
+               const std::optional<Input<double>>& launch_delay,
+               const std::optional<Input<double>>& epilogue_delay) {
+    auto table = std::make_shared<JobTable>();
+    const std::size_t n = submit_time.size();
+    if (nb::isinstance<nb::list>(ids)) {
+        table->names = nb::cast<std::vector<std::string>>(ids);
+    } else {
+        const auto numbers = nb::cast<Input<std::int64_t>>(ids);
+        table->numbers.assign(numbers.data(), numbers.data() + numbers.size());
+    }
+    table->jobs.reserve(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        table->jobs.push_back({submit_time.data()[i], walltime.data()[i], amount.data()[i],
+                               n_hosts.data()[i], static_cast<ProfileKind>(kind.data()[i]),
+                               failing.data()[i] != 0});
+    }
+    table->cancel_times = copied(cancel_time);
+    table->launch_delays = copied(launch_delay);
+    table->epilogue_delays = copied(epilogue_delay);
+    return table;
+}
+
+// A column over one member of the jobs.
+template <typename T, typename Member> auto job_column(Member Job::* member) {
+    static_assert(sizeof(T) == sizeof(Member) && sizeof(Job) % sizeof(T) == 0);
+    return [member](nb::handle self) {
+        const auto& jobs = nb::cast<const JobTable&>(self).jobs;
+        const T* first = jobs.empty() ? nullptr : reinterpret_cast<const T*>(&(jobs[0].*member));
+        return column_of(first, jobs.size(), self, sizeof(Job) / sizeof(T));
+    };
+}
+
+nb::object all_ids(nb::handle self) {
+    const JobTable& table = nb::cast<const JobTable&>(self);
+    if (table.names.empty()) {
+        return nb::cast(column_of(table.numbers, self));
+    }
+    return nb::module_::import_("numpy").attr("array")(nb::cast(table.names), "object");
+}
+
+} // namespace
+
+nb::object id_object(const JobTable& table, JobIndex job) {
+    return job < table.numbers.size() ? nb::cast(table.numbers[job])
+                                      : nb::cast(table.names[job - table.numbers.size()]);
+}
+
+void bind_host_set(nb::module_& module) {
+    nb::class_<HostSet>(module, "HostSet", "An immutable set of host ids, printed `0-3 7`.")
+        .def(
+            "__init__",
+            [](HostSet* self, const nb::object& hosts) {
+                new (self) HostSet(host_set_from(hosts));
+            },
+            nb::arg("hosts") = nb::tuple(), "Make a set of ids, or of a text such as `0-3 7`.")
+        .def_static("from_str", &HostSet::parse, nb::arg("text"), "Read a text such as `0-3 7`.")
+        .def("__str__", &HostSet::to_string)
+        .def("__repr__", [](const HostSet& s) { return "HostSet('" + s.to_string() + "')"; })
+        .def("__len__", &HostSet::size)
+        .def("__bool__", [](const HostSet& s) { return !s.empty(); })
+        .def("__contains__", &HostSet::contains, nb::arg("host"))
+        .def(
+            "__contains__", [](const HostSet&, const nb::object&) { return false; },
+            nb::arg("host"))
+        .def(
+            "__iter__", [](const HostSet& s) { return nb::iter(nb::cast(host_list(s))); },
+            nb::sig("def __iter__(self) -> collections.abc.Iterator[int]"))
+        .def("__hash__", [](const HostSet& s) { return nb::hash(nb::cast(s.to_string())); })
+        .def(nb::self == nb::self, nb::sig("def __eq__(self, other: object, /) -> bool"))
+        .def("__or__", &HostSet::united, nb::arg("other"))
+        .def("__and__", &HostSet::intersected, nb::arg("other"))
+        .def("__sub__", &HostSet::without, nb::arg("other"))
+        .def(
+            "intervals",
+            [](const HostSet& s) {
+                std::vector<std::pair<HostId, HostId>> pairs;
+                for (const Interval& interval : s.intervals()) {
+                    pairs.emplace_back(interval.first, interval.last);
+                }
+                return pairs;
+            },
+            "Return the (first, last) of each run of hosts, both inclusive.");
+}
+
+void bind_job_table(nb::module_& module) {
+    nb::class_<JobTable>(module, "JobTable", "The jobs of a workload, in order of submission.")
+        .def(nb::new_(&make_job_table), nb::arg("ids"), nb::kw_only(), nb::arg("submit_time"),
+             nb::arg("walltime"), nb::arg("n_hosts"), nb::arg("amount"), nb::arg("kind"),
+             nb::arg("failing"), nb::arg("cancel_time") = nb::none(),
+             nb::arg("launch_delay") = nb::none(), nb::arg("epilogue_delay") = nb::none())
+        .def("__len__", [](const JobTable& table) { return table.jobs.size(); })
+        .def("job_id", &id_object, nb::arg("index"),
+             nb::sig("def job_id(self, index: int) -> int | str"))
+        .def("cancel_time", &JobTable::cancel_time, nb::arg("index"))
+        .def("launch_delay", &JobTable::launch_delay, nb::arg("index"))
+        .def("epilogue_delay", &JobTable::epilogue_delay, nb::arg("index"))
+        .def(
+            "add_dependency",
+            [](JobTable& table, JobIndex job, JobIndex on, double think_time) {
+                table.dependencies.push_back({job, on, think_time});
+            },
+            nb::arg("job"), nb::arg("on"), nb::arg("think_time"))
+        .def("dependency_cycle", &JobTable::dependency_cycle,
+             "Return a job that waits for itself through others, or None.")
+        .def_prop_ro("job_ids", &all_ids,
+                     nb::sig("def job_ids(self) -> numpy.typing.NDArray[typing.Any]"))
+        .def_prop_ro("submit_time", job_column<double>(&Job::submit_time),
+                     nb::sig("def submit_time(self) -> numpy.typing.NDArray[numpy.float64]"))
+        .def_prop_ro("walltime", job_column<double>(&Job::walltime),
+                     nb::sig("def walltime(self) -> numpy.typing.NDArray[numpy.float64]"))
+        .def_prop_ro("amount", job_column<double>(&Job::amount),
+                     nb::sig("def amount(self) -> numpy.typing.NDArray[numpy.float64]"))
+        .def_prop_ro("n_hosts", job_column<std::uint32_t>(&Job::n_hosts),
+                     nb::sig("def n_hosts(self) -> numpy.typing.NDArray[numpy.uint32]"))
+        .def_prop_ro("failing", job_column<std::uint8_t>(&Job::failing),
+                     nb::sig("def failing(self) -> numpy.typing.NDArray[numpy.uint8]"))
+        .def_prop_ro("kind", job_column<std::uint8_t>(&Job::kind),
+                     nb::sig("def kind(self) -> numpy.typing.NDArray[numpy.uint8]"));
+}
+
+void bind_swf(nb::module_& module) {
+    module.def(
+        "parse_swf",
+        [](const nb::bytes& text) {
+            auto* table = new SwfTable;
+            const nb::capsule owner(table,
+                                    [](void* p) noexcept { delete static_cast<SwfTable*>(p); });
+            {
+                const std::string_view view(text.c_str(), text.size());
+                nb::gil_scoped_release release;
+                *table = parse_swf(view);
+            }
+            return std::make_pair(nb::ndarray<nb::numpy, double, nb::ndim<2>>(
+                                      table->cells.data(), {table->n_rows, 18}, owner),
+                                  nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<1>>(
+                                      table->lines.data(), {table->n_rows}, owner));
+        },
+        nb::arg("text"),
+        nb::sig("def parse_swf(text: bytes) -> tuple[numpy.typing.NDArray[numpy.float64], "
+                "numpy.typing.NDArray[numpy.uint32]]"),
+        "Return the 18 fields of every line of a Standard Workload Format log, and line numbers.");
+}
+
+} // namespace noctule

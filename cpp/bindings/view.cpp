@@ -1,0 +1,201 @@
+// The face of what a Python policy sees.
+#include "bindings/view.hpp"
+
+#include "errors.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <optional>
+
+namespace noctule {
+
+namespace {
+
+// The waiting or the running jobs, oldest first.
+struct JobList {
+    nb::object owner; // keeps the view alive
+    PythonView* view;
+    bool running;
+
+    JobIndex first() const {
+        return running ? view->engine().first_running() : view->engine().first_waiting();
+    }
+};
+
+struct JobIterator {
+    nb::object owner;
+    PythonView* view;
+    JobIndex next;
+    std::uint64_t n_calls; // of the view when it was made
+};
+
+JobList job_list(nb::handle view, bool running) {
+    return {nb::borrow(view), nb::inst_ptr<PythonView>(view), running};
+}
+
+PyObject* next_job(PyObject* self) {
+    JobIterator& iterator = *nb::inst_ptr<JobIterator>(self);
+    if (iterator.next == no_job) {
+        return nullptr;
+    }
+    if (iterator.n_calls != iterator.view->n_calls()) {
+        PyErr_SetString(PyExc_RuntimeError, "the view has moved on since this iteration began");
+        return nullptr;
+    }
+    const JobIndex job = iterator.next;
+    iterator.next = iterator.view->engine().next(job);
+    return iterator.view->job_object(job);
+}
+
+const std::array<PyType_Slot, 3> iterator_slots{{
+    {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+    {Py_tp_iternext, reinterpret_cast<void*>(next_job)},
+    {0, nullptr},
+}};
+
+PythonView& view_of(const ViewJob& job) {
+    if (job.view == nullptr) {
+        throw nb::attribute_error("the job has ended, only what it asked for is still known");
+    }
+    return *job.view;
+}
+
+template <typename Get> auto of_engine(Get get) {
+    return [get](const ViewJob& job) { return get(view_of(job).engine(), job.index); };
+}
+
+nb::object label(const ViewJob& job, const char* name) {
+    return view_of(job).jobs().attr("label")(name, job.index);
+}
+
+std::vector<std::pair<double, std::uint32_t>> releases(PythonView& view) {
+    std::vector<std::pair<double, std::uint32_t>> all;
+    const double now = view.engine().now();
+    view.engine().releases().for_each([&](const Release& release) {
+        all.emplace_back(std::max(release.time, now), release.n_hosts);
+    });
+    return all;
+}
+
+nb::object made_events(nb::handle self) {
+    Events& events = nb::cast<Events&>(self);
+    if (!events.made.is_valid()) {
+        events.made = events.view->make_events();
+    }
+    return events.made;
+}
+
+void bind_view_job(nb::module_& module) {
+    nb::class_<ViewJob>(module, "ViewJob", "A job as a policy may know it.")
+        .def_prop_ro(
+            "id", [](const ViewJob& job) { return job.id; }, nb::sig("def id(self) -> int | str"))
+        .def_ro("submit_time", &ViewJob::submit_time)
+        .def_ro("walltime", &ViewJob::walltime, "Asked time limit; infinite where there is none.")
+        .def_ro("n_hosts", &ViewJob::n_hosts, "Asked number of hosts.")
+        .def_prop_ro(
+            "user", [](const ViewJob& job) { return label(job, "user"); },
+            nb::sig("def user(self) -> int | str | None"))
+        .def_prop_ro(
+            "group", [](const ViewJob& job) { return label(job, "group"); },
+            nb::sig("def group(self) -> int | str | None"))
+        .def_prop_ro(
+            "queue", [](const ViewJob& job) { return label(job, "queue"); },
+            nb::sig("def queue(self) -> int | str | None"))
+        .def_prop_ro(
+            "extra",
+            [](const ViewJob& job) { return view_of(job).jobs().attr("extra")(job.index); },
+            nb::sig("def extra(self) -> collections.abc.Mapping[str, typing.Any]"),
+            "Fields of the workload that Noctule does not use.")
+        .def_prop_ro("start_time", of_engine([](Engine& e, JobIndex j) { return e.start_time(j); }),
+                     "Date of the start; NaN before it.")
+        .def_prop_ro("expected_end",
+                     of_engine([](Engine& e, JobIndex j) { return e.expected_end(j); }),
+                     "start_time + walltime.")
+        .def_prop_ro("hosts", of_engine([](Engine& e, JobIndex j) { return e.hosts(j); }),
+                     "Hosts that the job holds.")
+        .def_prop_ro(
+            "runtime",
+            [](const ViewJob& job) {
+                if (!view_of(job).clairvoyant()) {
+                    throw nb::attribute_error(
+                        "a policy does not know runtimes, unless the run is clairvoyant");
+                }
+                return view_of(job).engine().duration(job.index);
+            },
+            "True duration; only in a clairvoyant run.")
+        .def("__repr__", [](const ViewJob& job) {
+            return "<job " + std::string(nb::str(job.id).c_str()) + ": " +
+                   std::to_string(job.n_hosts) + " hosts, walltime " + format_time(job.walltime) +
+                   ">";
+        });
+}
+
+} // namespace
+
+void bind_view(nb::module_& module) {
+    bind_view_job(module);
+    nb::class_<JobIterator>(module, "JobIterator", nb::type_slots(iterator_slots.data()));
+    nb::class_<JobList>(module, "JobList", "Jobs of the view, oldest first.")
+        .def("__len__",
+             [](const JobList& list) {
+                 Engine& engine = list.view->engine();
+                 return list.running ? engine.n_running() : engine.n_waiting();
+             })
+        .def(
+            "__iter__",
+            [](const JobList& list) {
+                return JobIterator{list.owner, list.view, list.first(), list.view->n_calls()};
+            },
+            nb::sig("def __iter__(self) -> collections.abc.Iterator[ViewJob]"));
+    nb::class_<Events>(module, "Events", "What happened since the last call, in order.")
+        .def("__len__", [](nb::handle self) { return nb::len(made_events(self)); })
+        .def(
+            "__iter__", [](nb::handle self) { return nb::iter(made_events(self)); },
+            nb::sig("def __iter__(self) -> collections.abc.Iterator[noctule.messages.Event]"))
+        .def(
+            "__getitem__",
+            [](nb::handle self, nb::handle key) { return nb::object(made_events(self)[key]); },
+            nb::arg("key"), nb::sig("def __getitem__(self, key: int) -> noctule.messages.Event"));
+    nb::class_<PythonView>(module, "View", "What a policy may see; nothing in it can be changed.")
+        .def(nb::init<std::shared_ptr<Engine>, nb::object, bool>(), nb::arg("engine"),
+             nb::arg("jobs"), nb::arg("clairvoyant"))
+        .def(
+            "run",
+            [](nb::handle self, nb::handle decide, std::uint64_t n_calls) {
+                return nb::cast<PythonView&>(self).run(self, decide, n_calls);
+            },
+            nb::arg("decide"), nb::arg("n_calls"))
+        .def_prop_ro("now", [](PythonView& v) { return v.engine().now(); })
+        .def_prop_ro(
+            "n_hosts", [](PythonView& v) { return v.engine().n_hosts(); },
+            "Number of hosts of the platform.")
+        .def_prop_ro(
+            "n_free", [](PythonView& v) { return v.engine().n_free(); }, "Number of free hosts.")
+        .def_prop_ro(
+            "free", [](PythonView& v) { return v.engine().free_hosts().to_host_set(); },
+            "Free hosts.")
+        .def_prop_ro(
+            "completing", [](PythonView& v) { return v.engine().completing_hosts(); },
+            "Hosts in the epilogue of an ended job: not free yet.")
+        .def_prop_ro(
+            "waiting", [](nb::handle v) { return job_list(v, false); },
+            "Waiting jobs, in order of submission.")
+        .def_prop_ro(
+            "running", [](nb::handle v) { return job_list(v, true); },
+            "Running jobs, in order of start.")
+        .def(
+            "releases", &releases,
+            "Return (date, hosts) of what running jobs will give back, at their walltimes, sorted.")
+        .def(
+            "job",
+            [](PythonView& v, nb::handle id) { return nb::steal(v.job_object(v.find(id, "job"))); },
+            nb::arg("job_id"), nb::sig("def job(self, job_id: int | str) -> ViewJob"),
+            "Return the job with this id.");
+}
+
+} // namespace noctule

@@ -1,0 +1,78 @@
+// What a Python policy sees, and how its decisions reach the engine.
+#pragma once
+
+#include "bindings/bindings.hpp"
+
+namespace noctule {
+
+class PythonView;
+
+// A job as a policy may know it: one object a job, made when it is first shown.
+struct ViewJob {
+    PythonView* view; // none once the view is gone
+    JobIndex index;
+    double submit_time;
+    double walltime;
+    std::uint32_t n_hosts;
+    nb::object id;
+};
+
+// The events of one call; made into objects only if the policy looks at them.
+struct Events {
+    PythonView* view;
+    nb::object made; // a tuple, once made
+};
+
+class PythonView {
+  public:
+    // `jobs` knows what the engine need not: labels, extra fields and the jobs that the policy
+    // registers.
+    PythonView(std::shared_ptr<Engine> engine, nb::object jobs, bool clairvoyant);
+    ~PythonView();
+    PythonView(const PythonView&) = delete;
+
+    Engine& engine() { return *engine_; }
+    const nb::object& jobs() const { return jobs_of_; }
+    bool clairvoyant() const { return clairvoyant_; }
+    std::uint64_t n_calls() const { return n_calls_; }
+
+    // A new reference to the object of a job.
+    PyObject* job_object(JobIndex job);
+
+    // The job that an object of the view or an id stands for.
+    JobIndex find(nb::handle job, const char* decision);
+
+    nb::tuple make_events();
+
+    // Calls decide(self, events) at most n_calls times; false once the run has ended.
+    bool run(nb::handle self, nb::handle decide, std::uint64_t n_calls);
+
+  private:
+    struct Messages; // the Python types of events and decisions
+
+    nb::object id_of(JobIndex job) const;
+    void call(nb::handle self, nb::handle decide);
+    void collect(nb::handle answer);
+    void apply(nb::handle decision);
+    void apply_start(nb::handle decision);
+    void apply_register(nb::handle decision);
+    void apply_or_postpone(nb::handle decision, Decision&& what);
+    void forget_ended();
+    TimerTag tag_of(nb::handle name);
+    [[noreturn]] void refuse(const std::string& what, const std::string& why);
+
+    std::shared_ptr<Engine> engine_;
+    nb::object jobs_of_;
+    bool clairvoyant_;
+    std::size_t n_static_; // jobs of the workload; those behind were registered
+    std::uint64_t n_calls_ = 0;
+    std::unique_ptr<Messages> messages_;
+    std::vector<PyObject*> jobs_; // by index; null until shown and after the job's end
+    nb::dict index_of_id_;        // made when a decision names a job by its id
+    nb::dict tag_of_name_;
+    nb::list tag_names_;
+    nb::object events_;
+    std::vector<nb::object> decisions_;
+};
+
+} // namespace noctule

@@ -1,0 +1,390 @@
+#include "engine.hpp"
+
+#include "errors.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+
+namespace noctule {
+
+namespace {
+
+// Calls in a row, with nothing running and nothing to come but timers, before a policy that waits
+// for itself is told so.
+constexpr std::uint64_t max_quiet_calls = 1'000'000;
+constexpr std::size_t jobs_named_in_errors = 5;
+
+} // namespace
+
+std::string format_time(double time) {
+    char text[32];
+    const auto [end, failure] = std::to_chars(text, text + sizeof text, time);
+    return failure == std::errc{} ? std::string(text, end) : std::string("?");
+}
+
+Engine::Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, const Options& options)
+    : table_(std::move(table)), options_(options), free_(n_hosts), packer_(n_hosts / 2 + 1) {
+    const std::size_t n = table_->jobs.size();
+    n_unfinished_ = n;
+    end_of_arrivals_ = static_cast<JobIndex>(n);
+    status_.resize(n);
+    record_->reserve(n);
+    if (table_->dependencies.empty()) {
+        return;
+    }
+    waited_.resize(n);
+    dependents_ = table_->dependencies;
+    std::ranges::stable_sort(dependents_, {}, &Dependency::on);
+    first_dependent_.resize(n + 1, 0);
+    for (const Dependency& dependency : dependents_) {
+        ++waited_[dependency.job].left;
+        ++first_dependent_[dependency.on + 1];
+    }
+    for (std::size_t job = 0; job < n; ++job) {
+        first_dependent_[job + 1] += first_dependent_[job];
+    }
+}
+
+void Engine::append(List& list, JobIndex job) {
+    Status& status = status_[job];
+    status.previous = list.last;
+    status.next = no_job;
+    if (list.last == no_job) {
+        list.first = job;
+    } else {
+        status_[list.last].next = job;
+    }
+    list.last = job;
+    ++list.size;
+}
+
+void Engine::unlink(List& list, JobIndex job) {
+    const Status& status = status_[job];
+    if (status.previous == no_job) {
+        list.first = status.next;
+    } else {
+        status_[status.previous].next = status.next;
+    }
+    if (status.next == no_job) {
+        list.last = status.previous;
+    } else {
+        status_[status.next].previous = status.previous;
+    }
+    --list.size;
+}
+
+double Engine::next_time() const {
+    double time = queue_.empty() ? infinity : queue_.next().time;
+    if (next_arrival_ < end_of_arrivals_) {
+        time = std::min(time, std::max(table_->jobs[next_arrival_].submit_time, now_));
+    }
+    return time;
+}
+
+bool Engine::advance() {
+    events_.clear();
+    if (!started_) {
+        started_ = true;
+        events_.push_back({now_, no_job, EventKind::simulation_started});
+        if (next_time() <= now_) {
+            collect();
+        }
+        apply_postponed();
+        return true;
+    }
+    while (events_.empty()) {
+        if (n_unfinished_ == 0 && !(options_.wait_for_timers && n_live_calls_ > 0)) {
+            return false;
+        }
+        const double time = next_time();
+        if (time > options_.until) {
+            now_ = std::max(now_, options_.until);
+            return false;
+        }
+        if (time == infinity) {
+            report_deadlock("nothing is left to happen");
+        }
+        now_ = time;
+        collect();
+        apply_postponed();
+    }
+    refuse_livelock();
+    return true;
+}
+
+void Engine::collect() {
+    const auto handle_until = [&](Rank last) {
+        while (!queue_.empty() && queue_.next().time <= now_ && queue_.next().rank() <= last) {
+            handle(queue_.pop());
+        }
+    };
+    handle_until(Rank::external);
+    submit_arrivals();
+    handle_until(Rank::decision);
+}
+
+void Engine::handle(const FutureEvent& event) {
+    switch (event.rank()) {
+    case Rank::end:
+        if (status_[event.subject].state == JobState::running) { // else it was killed before
+            finish(event.subject);
+        }
+        break;
+    case Rank::release:
+        events_.push_back({now_, event.subject, EventKind::hosts_released});
+        free_allocation(event.subject);
+        note_progress();
+        break;
+    case Rank::external:
+        if (status_[event.subject].state == JobState::waiting) {
+            events_.push_back({now_, event.subject, EventKind::job_cancelled});
+            end_without_run(event.subject, JobState::cancelled);
+        }
+        break;
+    case Rank::submission:
+        submit(event.subject);
+        break;
+    case Rank::timer:
+        fire(event.subject);
+        break;
+    case Rank::decision:
+        due_.push_back(event.subject);
+        break;
+    }
+}
+
+void Engine::submit_arrivals() {
+    while (next_arrival_ < end_of_arrivals_ && table_->jobs[next_arrival_].submit_time <= now_) {
+        const JobIndex job = next_arrival_++;
+        if (waited_.empty() || waited_[job].left == 0) {
+            submit(job);
+        }
+    }
+}
+
+void Engine::submit(JobIndex job) {
+    if (table_->jobs[job].submit_time != now_) { // its dependencies or its policy moved it
+        own_table().jobs[job].submit_time = now_;
+    }
+    Status& status = status_[job];
+    status.state = JobState::waiting;
+    status.submission = submissions_++;
+    append(waiting_, job);
+    note_progress();
+    if (options_.reject_oversized && table_->jobs[job].n_hosts > n_hosts()) {
+        end_without_run(job, JobState::rejected);
+        return;
+    }
+    events_.push_back({now_, job, EventKind::job_submitted});
+    const double cancel_time = table_->cancel_time(job);
+    if (cancel_time != infinity) {
+        queue_.add(std::max(cancel_time, now_), Rank::external, job);
+    }
+}
+
+double Engine::duration(JobIndex job) const {
+    const Job& what = table_->jobs[job];
+    return what.kind == ProfileKind::delay
+               ? what.amount
+               : what.amount * options_.reference_speed / options_.speed;
+}
+
+void Engine::begin(JobIndex job) {
+    const Job& what = table_->jobs[job];
+    Status& status = status_[job];
+    unlink(waiting_, job);
+    append(running_, job);
+    status.state = JobState::running;
+    status.start_time = now_;
+    double lasts = duration(job);
+    // A delay as long as its walltime fails, a computation as long as its walltime succeeds.
+    const bool is_delay = what.kind == ProfileKind::delay;
+    if (options_.enforce_walltime && (is_delay ? lasts >= what.walltime : lasts > what.walltime)) {
+        lasts = what.walltime;
+        status.outcome = JobState::timed_out;
+    } else {
+        status.outcome = what.failing ? JobState::failed : JobState::completed;
+    }
+    const double launch = options_.launch_delay + table_->launch_delay(job);
+    queue_.add(now_ + launch + lasts, Rank::end, job);
+    if (track_releases_) {
+        releases_.add({now_ + what.walltime, job, what.n_hosts});
+    }
+    record_->add_host_states(now_, free_.count(), free_.n_hosts() - free_.count());
+    note_progress();
+}
+
+void Engine::finish(JobIndex job) {
+    Status& status = status_[job];
+    const Job& what = table_->jobs[job];
+    events_.push_back({now_, job, EventKind::job_finished});
+    unlink(running_, job);
+    status.state = status.outcome;
+    record_->add_job(
+        {job, status.state, what.n_hosts, what.submit_time, status.start_time, now_, status.hosts});
+    --n_unfinished_;
+    if (track_releases_) {
+        releases_.remove(status.start_time + what.walltime, job);
+    }
+    const double epilogue = options_.epilogue_delay + table_->epilogue_delay(job);
+    if (epilogue > 0) {
+        status.completing = true;
+        status.start_time = now_; // the hosts are due from now on
+        if (track_releases_) {
+            releases_.add({now_, job, what.n_hosts});
+        }
+        queue_.add(now_ + epilogue, Rank::release, job);
+    } else {
+        free_allocation(job);
+    }
+    note_progress();
+    settle_dependents(job);
+}
+
+void Engine::free_allocation(JobIndex job) {
+    Status& status = status_[job];
+    const std::uint32_t n = table_->jobs[job].n_hosts;
+    record_->archive.for_each(status.hosts, n, [&](Interval run) { free_.give(run); });
+    if (status.completing) {
+        status.completing = false;
+        if (track_releases_) {
+            releases_.remove(status.start_time, job);
+        }
+    }
+    record_->add_host_states(now_, free_.count(), free_.n_hosts() - free_.count());
+}
+
+void Engine::end_without_run(JobIndex job, JobState state) {
+    unlink(waiting_, job);
+    status_[job].state = state;
+    const Job& what = table_->jobs[job];
+    record_->add_job(
+        {.job = job, .state = state, .n_hosts = what.n_hosts, .submit_time = what.submit_time});
+    --n_unfinished_;
+    note_progress();
+    settle_dependents(job);
+}
+
+// However a job ended, those that wait for it may go on.
+void Engine::settle_dependents(JobIndex job) {
+    if (job + std::size_t{1} >= first_dependent_.size()) {
+        return;
+    }
+    for (std::uint32_t d = first_dependent_[job]; d < first_dependent_[job + 1]; ++d) {
+        const JobIndex dependent = dependents_[d].job;
+        Waited& waited = waited_[dependent];
+        waited.ready_time = std::max(waited.ready_time, now_ + dependents_[d].think_time);
+        if (--waited.left == 0 && dependent < next_arrival_) {
+            queue_.add(std::max(waited.ready_time, now_), Rank::submission, dependent);
+        } else if (waited.left == 0 && waited.ready_time > table_->jobs[dependent].submit_time) {
+            // Its own date comes before its user has thought: take it out of the arrivals.
+            waited.left = 1;
+            queue_.add(waited.ready_time, Rank::submission, dependent);
+        }
+    }
+}
+
+const Releases& Engine::releases() {
+    if (!track_releases_) {
+        track_releases_ = true;
+        for (JobIndex job = running_.first; job != no_job; job = next(job)) {
+            releases_.add({expected_end(job), job, table_->jobs[job].n_hosts});
+        }
+        for (JobIndex job = 0; job < status_.size(); ++job) {
+            if (status_[job].completing) {
+                releases_.add({status_[job].start_time, job, table_->jobs[job].n_hosts});
+            }
+        }
+    }
+    return releases_;
+}
+
+HostSet Engine::hosts(JobIndex job) const {
+    HostSet set;
+    if (status_[job].state == JobState::running || status_[job].completing) {
+        record_->archive.for_each(status_[job].hosts, table_->jobs[job].n_hosts,
+                                  [&](Interval run) { set.append(run); });
+    }
+    return set;
+}
+
+HostSet Engine::completing_hosts() const {
+    std::vector<Interval> runs;
+    for (JobIndex job = 0; job < status_.size(); ++job) {
+        if (status_[job].completing) {
+            const HostSet held = hosts(job);
+            runs.insert(runs.end(), held.intervals().begin(), held.intervals().end());
+        }
+    }
+    return HostSet::from_intervals(std::move(runs));
+}
+
+void Engine::refuse_livelock() {
+    ++quiet_calls_;
+    if (quiet_calls_ > max_quiet_calls && running_.size == 0 && next_arrival_ == end_of_arrivals_) {
+        report_deadlock("the policy keeps calling itself and decides nothing");
+    }
+}
+
+void Engine::report_deadlock(const std::string& what) const {
+    std::string text = "t=" + format_time(now_) + ": " + what + ", but ";
+    std::vector<JobIndex> stuck;
+    for (JobIndex job = waiting_.first; job != no_job; job = next(job)) {
+        stuck.push_back(job);
+    }
+    const bool waiting = !stuck.empty();
+    if (!waiting) {
+        for (JobIndex job = 0; job < status_.size(); ++job) {
+            if (status_[job].state == JobState::pending) {
+                stuck.push_back(job);
+            }
+        }
+    }
+    text += std::to_string(stuck.size()) + (stuck.size() == 1 ? " job waits" : " jobs wait");
+    text += waiting ? " for the policy to start or reject them: " : " for others to end: ";
+    for (std::size_t i = 0; i < std::min(stuck.size(), jobs_named_in_errors); ++i) {
+        text += (i > 0 ? ", " : "") + std::string("job ") + describe_job(stuck[i]) + " (" +
+                std::to_string(table_->jobs[stuck[i]].n_hosts) + " hosts)";
+    }
+    text += stuck.size() > jobs_named_in_errors ? ", ..." : "";
+    throw DeadlockError(text + "; " + std::to_string(n_free()) + " of " +
+                        std::to_string(n_hosts()) + " hosts are free");
+}
+
+JobRow Engine::live_row(JobIndex job) const {
+    const Status& status = status_[job];
+    return {.job = job,
+            .state = status.state,
+            .n_hosts = table_->jobs[job].n_hosts,
+            .submit_time = table_->jobs[job].submit_time,
+            .start_time = status.start_time,
+            .hosts = status.hosts};
+}
+
+void Engine::add_live_rows(Record& record) const {
+    for (const List* list : {&running_, &waiting_}) {
+        for (JobIndex job = list->first; job != no_job; job = next(job)) {
+            record.add_job(live_row(job));
+        }
+    }
+}
+
+std::shared_ptr<const Record> Engine::record(bool final) const {
+    if (final && running_.size == 0 && waiting_.size == 0) {
+        return record_;
+    }
+    auto copy = std::make_shared<Record>(*record_);
+    add_live_rows(*copy);
+    return copy;
+}
+
+JobTable& Engine::own_table() {
+    if (!own_table_) {
+        own_table_ = std::make_shared<JobTable>(*table_);
+        table_ = own_table_;
+    }
+    return *own_table_;
+}
+
+} // namespace noctule

@@ -1,0 +1,189 @@
+// The time-keeper: advance() gives events, decisions change the state; it owns all mutable state.
+//
+// At equal times: ends and releases, then cancellations, then submissions, then timers, then
+// decisions that were dated to this instant; the policy is then called once with the events.
+// What its decisions cause at the same instant makes a new call.
+#pragma once
+
+#include "event_queue.hpp"
+#include "free_hosts.hpp"
+#include "job_table.hpp"
+#include "recorder.hpp"
+#include "releases.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+
+namespace noctule {
+
+// The shortest text that reads back as the same number.
+std::string format_time(double time);
+
+struct Options {
+    double speed = 1.0;
+    double reference_speed = 1.0; // what a unit of a computation's amount stands for
+    bool enforce_walltime = true;
+    bool reject_oversized = true; // jobs that can never fit are refused on submission
+    bool wait_for_timers = false; // calls asked by the policy keep the run alive
+    double launch_delay = 0.0;    // added to each job's own
+    double epilogue_delay = 0.0;
+    double until = infinity;
+};
+
+struct Decision {
+    enum class Kind : std::uint8_t { start, reject, kill };
+    Kind kind;
+    Allocation allocation = Allocation::first;
+    JobIndex job;
+    bool named_hosts = false;
+    HostSet hosts = {};
+};
+
+class Engine {
+  public:
+    Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, const Options& options);
+
+    // Moves to the next instant at which there is something to tell; false at the end of the run.
+    // Throws DeadlockError if jobs wait and nothing is left to happen.
+    bool advance();
+    std::span<const Event> events() const { return events_; }
+
+    // Decisions of now; each throws DecisionError if the rules forbid it.
+    void start(JobIndex job, Allocation allocation);
+    void start(JobIndex job, const HostSet& hosts);
+    void reject(JobIndex job);
+    void kill(JobIndex job);
+    void call_at(double time, TimerTag tag);
+    void cancel_call(TimerTag tag);
+
+    // A decision that takes effect later; one about a job that has ended by then is dropped.
+    void postpone(double time, Decision decision);
+    void apply(const Decision& decision);
+
+    // Adds a job, to be submitted at its submit_time, or now if that has passed. Its delays and
+    // cancellation date come beside it; its id is in the table's names or numbers.
+    JobIndex register_job(Job job, const std::string& id, double cancel_time, double launch_delay,
+                          double epilogue_delay);
+
+    // What a policy may see.
+    double now() const { return now_; }
+    std::uint32_t n_hosts() const { return free_.n_hosts(); }
+    std::uint32_t n_free() const { return free_.count(); }
+    const FreeHosts& free_hosts() const { return free_; }
+    const Releases& releases();
+    const Job& job(JobIndex job) const { return table_->jobs[job]; }
+    std::uint32_t submission_number(JobIndex job) const { return status_[job].submission; }
+    JobState state(JobIndex job) const { return status_[job].state; }
+    double start_time(JobIndex job) const { return status_[job].start_time; }
+    double expected_end(JobIndex job) const { return start_time(job) + table_->jobs[job].walltime; }
+    HostSet hosts(JobIndex job) const;
+    HostSet completing_hosts() const;
+
+    // Intrusive lists, oldest first; no_job ends them.
+    JobIndex first_waiting() const { return waiting_.first; }
+    JobIndex first_running() const { return running_.first; }
+    JobIndex next(JobIndex job) const { return status_[job].next; }
+    std::size_t n_waiting() const { return waiting_.size; }
+    std::size_t n_running() const { return running_.size; }
+
+    // What only the outside may see: a policy would be clairvoyant.
+    const JobTable& table() const { return *table_; }
+    double duration(JobIndex job) const;
+    std::size_t n_ended() const { return record_->size(); }
+
+    // The rows so far, followed by the running and the waiting jobs. A final record is the engine's
+    // own, where nothing is left to add to it: the run must not go on.
+    std::shared_ptr<const Record> record(bool final) const;
+
+  private:
+    struct Status {
+        double start_time = not_a_time;
+        JobIndex previous = no_job; // in the list of waiting or of running jobs
+        JobIndex next = no_job;
+        ArchivedHosts hosts = {};
+        std::uint32_t submission = 0;
+        JobState state = JobState::pending;
+        JobState outcome = JobState::completed; // of a running job, at its end event
+        bool completing = false;                // ended, its hosts in their epilogue
+    };
+
+    struct List {
+        JobIndex first = no_job;
+        JobIndex last = no_job;
+        std::size_t size = 0;
+    };
+
+    struct Call {
+        TimerTag tag;
+        bool live;
+    };
+
+    void append(List& list, JobIndex job);
+    void unlink(List& list, JobIndex job);
+
+    double next_time() const;
+    void collect();
+    void handle(const FutureEvent& event);
+    void submit(JobIndex job);
+    void submit_arrivals();
+    void begin(JobIndex job);
+    void finish(JobIndex job);
+    void free_allocation(JobIndex job);
+    void end_without_run(JobIndex job, JobState state);
+    void settle_dependents(JobIndex job);
+    void fire(std::uint32_t call);
+    void apply_postponed();
+
+    void note_progress() { quiet_calls_ = 0; }
+    void refuse_livelock();
+    JobRow live_row(JobIndex job) const;
+    void add_live_rows(Record& record) const;
+
+    std::string describe_job(JobIndex job) const { return table_->id(job); }
+    void require_waiting(JobIndex job, const char* decision) const;
+    [[noreturn]] void refuse(const std::string& decision, const std::string& why) const;
+    [[noreturn]] void report_deadlock(const std::string& what) const;
+    JobTable& own_table();
+
+    std::shared_ptr<const JobTable> table_;
+    std::shared_ptr<JobTable> own_table_; // made when a run adds or moves jobs
+    Options options_;
+    double now_ = 0.0;
+    bool started_ = false;
+    JobIndex next_arrival_ = 0;
+    JobIndex end_of_arrivals_ = 0;
+    std::size_t n_unfinished_ = 0;
+    std::uint32_t submissions_ = 0;
+    std::size_t n_live_calls_ = 0;
+    std::uint64_t quiet_calls_ = 0;
+
+    EventQueue queue_;
+    std::vector<Event> events_;
+    std::vector<Status> status_;
+    List waiting_;
+    List running_;
+    FreeHosts free_;
+    Releases releases_;
+    bool track_releases_ = false;
+    HostArchive::Packer packer_;
+    std::shared_ptr<Record> record_ = std::make_shared<Record>();
+
+    std::vector<Call> calls_;
+    std::vector<std::uint32_t> spare_calls_;
+    std::vector<std::uint32_t> call_of_tag_; // a call and 1, or 0
+
+    std::vector<Decision> postponed_;
+    std::vector<std::uint32_t> due_;
+
+    // Per job with dependencies: how many are left, and the earliest date so far.
+    struct Waited {
+        std::uint32_t left = 0;
+        double ready_time = 0.0;
+    };
+    std::vector<Waited> waited_;
+    std::vector<std::uint32_t> first_dependent_; // into dependents_, by job; empty if none
+    std::vector<Dependency> dependents_;         // sorted by `on`
+};
+
+} // namespace noctule

@@ -1,0 +1,52 @@
+// Future events in a total order: (time, rank, sequence).
+#pragma once
+
+#include "types.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace noctule {
+
+// At equal times a finish precedes a submission: freed hosts can be reused at once.
+enum class Rank : std::uint8_t { end = 1, release, external, submission, timer, decision };
+
+struct FutureEvent {
+    double time;
+    std::uint64_t order;   // rank in the top byte, then the sequence in which events were added
+    std::uint32_t subject; // a job, a timer or a decision, as the rank says
+
+    Rank rank() const { return static_cast<Rank>(order >> 56); }
+
+    bool operator<(const FutureEvent& other) const {
+        return time != other.time ? time < other.time : order < other.order;
+    }
+};
+
+class EventQueue {
+  public:
+    bool empty() const { return heap_.empty(); }
+    const FutureEvent& next() const { return heap_.front(); }
+
+    void add(double time, Rank rank, std::uint32_t subject) {
+        heap_.push_back({time, static_cast<std::uint64_t>(rank) << 56 | sequence_++, subject});
+        std::push_heap(heap_.begin(), heap_.end(), Later{});
+    }
+
+    FutureEvent pop() {
+        std::pop_heap(heap_.begin(), heap_.end(), Later{});
+        const FutureEvent event = heap_.back();
+        heap_.pop_back();
+        return event;
+    }
+
+  private:
+    struct Later {
+        bool operator()(const FutureEvent& a, const FutureEvent& b) const { return b < a; }
+    };
+
+    std::vector<FutureEvent> heap_;
+    std::uint64_t sequence_ = 0;
+};
+
+} // namespace noctule

@@ -1,0 +1,121 @@
+#include "free_hosts.hpp"
+
+#include <bit>
+
+namespace noctule {
+
+namespace {
+
+constexpr std::uint64_t all_ones = ~std::uint64_t{0};
+
+// Bits of word `w` that lie inside the interval.
+std::uint64_t mask_of(std::size_t w, Interval interval) {
+    std::uint64_t mask = all_ones;
+    if (w == interval.first / 64) {
+        mask &= all_ones << (interval.first % 64);
+    }
+    if (w == interval.last / 64) {
+        mask &= all_ones >> (63 - interval.last % 64);
+    }
+    return mask;
+}
+
+} // namespace
+
+FreeHosts::FreeHosts(std::uint32_t n_hosts)
+    : n_hosts_(n_hosts), count_(0), words_((n_hosts + 63) / 64),
+      summary_((words_.size() + 63) / 64) {
+    if (n_hosts > 0) {
+        give({0, n_hosts - 1});
+    }
+}
+
+template <typename Change> void FreeHosts::for_words(Interval interval, Change&& change) {
+    for (std::size_t w = interval.first / 64; w <= interval.last / 64; ++w) {
+        const std::uint64_t word = words_[w] = change(words_[w], mask_of(w, interval));
+        const std::uint64_t bit = std::uint64_t{1} << (w % 64);
+        summary_[w / 64] = word == 0 ? summary_[w / 64] & ~bit : summary_[w / 64] | bit;
+    }
+}
+
+void FreeHosts::take(Interval interval) {
+    for_words(interval, [](std::uint64_t word, std::uint64_t mask) { return word & ~mask; });
+    count_ -= static_cast<std::uint32_t>(interval.size());
+}
+
+void FreeHosts::give(Interval interval) {
+    for_words(interval, [](std::uint64_t word, std::uint64_t mask) { return word | mask; });
+    count_ += static_cast<std::uint32_t>(interval.size());
+}
+
+void FreeHosts::exclude(Interval interval) {
+    for_words(interval, [this](std::uint64_t word, std::uint64_t mask) {
+        count_ -= static_cast<std::uint32_t>(std::popcount(word & mask));
+        return word & ~mask;
+    });
+}
+
+bool FreeHosts::contains(Interval interval) const {
+    for (std::size_t w = interval.first / 64; w <= interval.last / 64; ++w) {
+        const std::uint64_t mask = mask_of(w, interval);
+        if ((words_[w] & mask) != mask) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void FreeHosts::intersect(const FreeHosts& other) {
+    count_ = 0;
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+        words_[w] &= other.words_[w];
+        count_ += static_cast<std::uint32_t>(std::popcount(words_[w]));
+        const std::uint64_t bit = std::uint64_t{1} << (w % 64);
+        if (words_[w] == 0) {
+            summary_[w / 64] &= ~bit;
+        }
+    }
+}
+
+std::optional<Interval> FreeHosts::find_run(std::uint32_t n) const {
+    HostId start = 0;
+    std::uint32_t length = 0;
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+        const std::uint64_t word = words_[w];
+        if (word == 0) {
+            length = 0;
+            continue;
+        }
+        for (std::uint32_t bit = 0; bit < 64;) {
+            const std::uint64_t rest = word >> bit;
+            if (rest == 0) {
+                length = 0;
+                break;
+            }
+            const auto gap = static_cast<std::uint32_t>(std::countr_zero(rest));
+            if (gap > 0) {
+                length = 0;
+                bit += gap;
+            }
+            const auto ones = static_cast<std::uint32_t>(std::countr_one(word >> bit));
+            if (length == 0) {
+                start = static_cast<HostId>(w * 64) + bit;
+            }
+            length += ones;
+            if (length >= n) {
+                return Interval{start, start + n - 1};
+            }
+            bit += ones;
+        }
+    }
+    return std::nullopt;
+}
+
+HostSet FreeHosts::to_host_set() const {
+    HostSet set;
+    FreeHosts copy = *this;
+    copy.take_first(count_, [&](Interval run) { set.append(run); });
+    return set;
+}
+
+} // namespace noctule

@@ -1,0 +1,97 @@
+// Which hosts are free, as a bitmap with one summary level: the engine's own set.
+//
+// Taking the first hosts and giving hosts back cost a word for 64 hosts, whatever the
+// fragmentation; an interval set costs a search and a shift for each fragment.
+#pragma once
+
+#include "host_set.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace noctule {
+
+class FreeHosts {
+  public:
+    explicit FreeHosts(std::uint32_t n_hosts); // all free
+
+    std::uint32_t count() const { return count_; }
+    std::uint32_t n_hosts() const { return n_hosts_; }
+    bool contains(HostId host) const { return (words_[host / 64] >> (host % 64) & 1) != 0; }
+    HostSet to_host_set() const;
+
+    // Takes the n lowest free hosts and calls visit(Interval) for each run; n <= count().
+    template <typename Visit> void take_first(std::uint32_t n, Visit&& visit);
+
+    // The lowest run of at least n free hosts, cut to n.
+    std::optional<Interval> find_run(std::uint32_t n) const;
+
+    // Whether every host of the interval is free.
+    bool contains(Interval interval) const;
+
+    // Every host of the interval must be free, and none, respectively.
+    void take(Interval interval);
+    void give(Interval interval);
+
+    // Takes those hosts of the interval that are free.
+    void exclude(Interval interval);
+
+    bool operator==(const FreeHosts&) const = default;
+
+    // Keeps only what is free in both.
+    void intersect(const FreeHosts& other);
+
+  private:
+    template <typename Change> void for_words(Interval interval, Change&& change);
+
+    std::uint32_t n_hosts_;
+    std::uint32_t count_;
+    std::vector<std::uint64_t> words_;
+    std::vector<std::uint64_t> summary_; // bit w: word w has a free host
+};
+
+template <typename Visit> void FreeHosts::take_first(std::uint32_t n, Visit&& visit) {
+    count_ -= n;
+    Interval run{1, 0}; // empty
+    const auto extend = [&](HostId first, HostId last) {
+        if (run.last + 1 == first && run.first <= run.last) {
+            run.last = last;
+        } else {
+            if (run.first <= run.last) {
+                visit(run);
+            }
+            run = {first, last};
+        }
+    };
+    for (std::size_t s = 0; n > 0; ++s) {
+        std::uint64_t occupied = summary_[s];
+        while (occupied != 0 && n > 0) {
+            const auto w = static_cast<std::uint32_t>(s * 64) +
+                           static_cast<std::uint32_t>(__builtin_ctzll(occupied));
+            occupied &= occupied - 1;
+            std::uint64_t word = words_[w];
+            do {
+                const auto low = static_cast<std::uint32_t>(__builtin_ctzll(word));
+                const std::uint64_t shifted = ~(word >> low);
+                std::uint32_t length =
+                    shifted == 0 ? 64 : static_cast<std::uint32_t>(__builtin_ctzll(shifted));
+                length = length < n ? length : n;
+                const std::uint64_t mask =
+                    (length == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << length) - 1) << low;
+                word &= ~mask;
+                n -= length;
+                extend(w * 64 + low, w * 64 + low + length - 1);
+            } while (word != 0 && n > 0);
+            words_[w] = word;
+            if (word == 0) {
+                summary_[s] &= ~(std::uint64_t{1} << (w % 64));
+            }
+        }
+    }
+    if (run.first <= run.last) {
+        visit(run);
+    }
+}
+
+} // namespace noctule

@@ -1,0 +1,51 @@
+#include "job_table.hpp"
+
+namespace noctule {
+
+std::string JobTable::id(JobIndex job) const {
+    return job < numbers.size() ? std::to_string(numbers[job]) : names[job - numbers.size()];
+}
+
+double JobTable::cancel_time(JobIndex job) const {
+    return job < cancel_times.size() ? cancel_times[job] : infinity;
+}
+
+double JobTable::launch_delay(JobIndex job) const {
+    return job < launch_delays.size() ? launch_delays[job] : 0.0;
+}
+
+double JobTable::epilogue_delay(JobIndex job) const {
+    return job < epilogue_delays.size() ? epilogue_delays[job] : 0.0;
+}
+
+std::optional<JobIndex> JobTable::dependency_cycle() const {
+    std::vector<std::uint32_t> left(jobs.size(), 0);
+    std::vector<std::vector<JobIndex>> dependents(jobs.size());
+    for (const Dependency& dependency : dependencies) {
+        ++left[dependency.job];
+        dependents[dependency.on].push_back(dependency.job);
+    }
+    std::vector<JobIndex> ready;
+    for (JobIndex job = 0; job < jobs.size(); ++job) {
+        if (left[job] == 0) {
+            ready.push_back(job);
+        }
+    }
+    while (!ready.empty()) {
+        const JobIndex done = ready.back();
+        ready.pop_back();
+        for (const JobIndex job : dependents[done]) {
+            if (--left[job] == 0) {
+                ready.push_back(job);
+            }
+        }
+    }
+    for (JobIndex job = 0; job < jobs.size(); ++job) {
+        if (left[job] > 0) {
+            return job;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace noctule

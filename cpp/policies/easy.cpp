@@ -1,0 +1,202 @@
+// EASY backfilling: the first waiting job gets a reservation, the others may pass it.
+//
+// The shadow is the first instant at which the first job fits if running jobs end at their
+// walltimes; the extra hosts are those free at that instant, less what the first job needs. A
+// later job passes if it fits now and either ends by the shadow, or uses no more than the extra
+// hosts. Both are computed afresh whenever hosts may have come free.
+//
+// Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995.
+#include "policies/policies.hpp"
+#include "policies/queue.hpp"
+
+namespace noctule {
+
+namespace {
+
+class Easy final : public Policy {
+  public:
+    Easy(Order order, Allocation allocation) : queue_(std::move(order)), allocation_(allocation) {}
+
+    void decide(const View& view, std::span<const Event> events, Decisions& decisions) override {
+        if (only_new_jobs_matter(view, events)) {
+            window_.now = view.now();
+            for (const Event& event : events) {
+                pass_or_queue(view, event.job, decisions);
+            }
+            return;
+        }
+        settled_ = false;
+        if (queue_.empty()) {
+            events = start_at_once(view, events, decisions);
+        }
+        queue_.follow(view, events);
+        while (!queue_.empty() && fits(view, queue_.front().n_hosts, allocation_)) {
+            decisions.start(queue_.front().job, allocation_);
+            queue_.remove(queue_.first());
+        }
+        if (!queue_.empty()) {
+            backfill(view, decisions);
+        }
+    }
+
+  private:
+    // While no host comes free, the jobs that could not pass still cannot: time only moves on, and
+    // the shadow and the hosts that are free or extra stay as the last pass left them.
+    bool only_new_jobs_matter(const View& view, std::span<const Event> events) const {
+        if (!settled_ || !queue_.order().is_fcfs() || window_.shadow < view.now()) {
+            return false;
+        }
+        for (const Event& event : events) {
+            if (event.kind != EventKind::job_submitted) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // Most jobs of most logs find an empty queue; returns the events from the first job that must
+    // wait on.
+    std::span<const Event> start_at_once(const View& view, std::span<const Event> events,
+                                         Decisions& decisions) const {
+        const bool in_order = queue_.order().is_fcfs() || events.size() == 1;
+        std::size_t i = 0;
+        for (; in_order && i < events.size(); ++i) {
+            if (events[i].kind == EventKind::job_submitted) {
+                if (view.n_hosts(events[i].job) > view.n_free()) {
+                    break;
+                }
+                decisions.start(events[i].job, allocation_);
+            }
+        }
+        return events.subspan(i);
+    }
+
+    void pass_or_queue(const View& view, JobIndex job, Decisions& decisions) {
+        const std::uint32_t n = view.n_hosts(job);
+        const double walltime = view.walltime(job);
+        if (window_.admits(n, walltime)) {
+            start(job, n, walltime, decisions);
+        } else {
+            queue_.add(view, job);
+        }
+    }
+
+    void start(JobIndex job, std::uint32_t n, double walltime, Decisions& decisions) {
+        decisions.start(job, allocation_);
+        window_.n_free -= n;
+        if (!window_.ends_in_time(walltime)) {
+            window_.extra -= n;
+        }
+    }
+
+    void backfill(const View& view, Decisions& decisions) {
+        settled_ = true;
+        window_ = {view.now(), infinity, view.n_free(), 0};
+        if (window_.n_free == 0) {
+            return;
+        }
+        const Shadow shadow =
+            view.releases().shadow(view.now(), view.n_free(), queue_.front().n_hosts);
+        window_.shadow = shadow.time;
+        window_.extra = shadow.extra;
+        auto position = queue_.find(queue_.after(queue_.first()), window_);
+        while (queue_.valid(position)) {
+            const QueuedJob job = queue_.at(position);
+            start(job.job, job.n_hosts, job.walltime, decisions);
+            if (window_.n_free == 0) {
+                queue_.remove(position);
+                return;
+            }
+            position = queue_.find(queue_.remove(position), window_);
+        }
+    }
+
+    JobQueue queue_;
+    Allocation allocation_;
+    Window window_{};
+    bool settled_ = false; // the window is what the last pass left
+};
+
+// The same with hosts that must be neighbours: the reservation is for a run of hosts, and a job
+// that would outlast the shadow must keep off that run.
+class ContiguousEasy final : public Policy {
+  public:
+    explicit ContiguousEasy(Order order) : queue_(std::move(order)) {}
+
+    void decide(const View& view, std::span<const Event> events, Decisions& decisions) override {
+        queue_.follow(view, events);
+        while (!queue_.empty() && fits(view, queue_.front().n_hosts, Allocation::contiguous)) {
+            decisions.start(queue_.front().job, Allocation::contiguous);
+            queue_.remove(queue_.first());
+        }
+        if (!queue_.empty()) {
+            backfill(view, decisions);
+        }
+    }
+
+  private:
+    struct Reservation {
+        double time;
+        Interval hosts;
+    };
+
+    // The first instant and place at which a run of n hosts will be free.
+    static Reservation reserve(const View& view, std::uint32_t n) {
+        FreeHosts hosts = view.free_hosts();
+        double time = view.now();
+        std::optional<Interval> run;
+        view.releases().for_each([&](const Release& release) {
+            if (run && release.time > time) {
+                return;
+            }
+            const HostSet held = view.hosts(release.job);
+            for (const Interval& part : held.intervals()) {
+                hosts.give(part);
+            }
+            time = std::max(time, release.time);
+            run = hosts.find_run(n);
+        });
+        return {time, run.value_or(Interval{0, n - 1})};
+    }
+
+    void backfill(const View& view, Decisions& decisions) {
+        const Reservation reservation = reserve(view, queue_.front().n_hosts);
+        Window window{view.now(), reservation.time, view.n_free(), view.n_free()};
+        auto position = queue_.find(queue_.after(queue_.first()), window);
+        while (queue_.valid(position)) {
+            const QueuedJob job = queue_.at(position);
+            const auto run = place(view, job, window, reservation.hosts);
+            if (run) {
+                decisions.start(job.job, HostSet::from_intervals({*run}));
+                window.n_free = window.extra = view.n_free();
+                position = queue_.remove(position);
+            } else {
+                position = queue_.after(position);
+            }
+            position = queue_.find(position, window);
+        }
+    }
+
+    static std::optional<Interval> place(const View& view, const QueuedJob& job,
+                                         const Window& window, Interval reserved) {
+        if (window.ends_in_time(job.walltime)) {
+            return view.free_hosts().find_run(job.n_hosts);
+        }
+        FreeHosts outside = view.free_hosts();
+        outside.exclude(reserved);
+        return outside.find_run(job.n_hosts);
+    }
+
+    JobQueue queue_;
+};
+
+} // namespace
+
+std::unique_ptr<Policy> make_easy(Order order, Allocation allocation) {
+    if (allocation == Allocation::contiguous) {
+        return std::make_unique<ContiguousEasy>(std::move(order));
+    }
+    return std::make_unique<Easy>(std::move(order), allocation);
+}
+
+} // namespace noctule

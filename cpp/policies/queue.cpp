@@ -1,0 +1,376 @@
+#include "policies/queue.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace noctule {
+
+namespace {
+
+// Bounds must never exceed what they stand for.
+float rounded_down(double value) {
+    const auto rounded = static_cast<float>(value);
+    return rounded > value ? std::nextafter(rounded, -std::numeric_limits<float>::infinity())
+                           : rounded;
+}
+
+constexpr QueuedJob last_fence{infinity, infinity, no_job, 0, no_job};
+
+} // namespace
+
+// Sizes up to 16 have a class each, larger ones four an octave.
+std::size_t JobQueue::class_of(std::uint32_t n_hosts) {
+    if (n_hosts <= 16) {
+        return n_hosts == 0 ? 0 : n_hosts - 1;
+    }
+    const auto octave = static_cast<std::uint32_t>(std::bit_width(n_hosts)) - 1;
+    const std::uint32_t quarter = n_hosts >> (octave - 2) & 3;
+    return std::min<std::size_t>(16 + (octave - 4) * 4 + quarter, n_classes - 1);
+}
+
+void JobQueue::Bounds::clear() {
+    least_size = no_job;
+    loose = false;
+    least_walltime.fill(std::numeric_limits<float>::infinity());
+}
+
+void JobQueue::Bounds::include(const QueuedJob& job) {
+    least_size = std::min(least_size, job.n_hosts);
+    const float walltime = rounded_down(job.walltime);
+    for (std::size_t c = class_of(job.n_hosts); c < n_classes; ++c) {
+        least_walltime[c] = std::min(least_walltime[c], walltime);
+    }
+}
+
+void JobQueue::Bounds::include(const Bounds& other) {
+    least_size = std::min(least_size, other.least_size);
+    for (std::size_t c = 0; c < n_classes; ++c) {
+        least_walltime[c] = std::min(least_walltime[c], other.least_walltime[c]);
+    }
+}
+
+bool JobQueue::Bounds::may_admit(const Window& window, std::size_t size_class) const {
+    return least_size <= window.n_free &&
+           (least_size <= window.extra || window.ends_in_time(least_walltime[size_class]));
+}
+
+QueuedJob JobQueue::entry(const View& view, JobIndex job) const {
+    const double key =
+        order_.key(view.now(), view.submit_time(job), view.walltime(job), view.n_hosts(job));
+    return {key, view.walltime(job), job, view.n_hosts(job), view.submission_number(job)};
+}
+
+JobQueue::Changes JobQueue::follow(const View& view, std::span<const Event> events) {
+    Changes changes;
+    for (const Event& event : events) {
+        if (event.kind == EventKind::job_submitted) {
+            changes.submissions = true;
+            add(view, event.job);
+        } else {
+            changes.others = true;
+            if (event.kind == EventKind::job_cancelled) {
+                remove(view, event.job);
+            }
+        }
+    }
+    if (order_.depends_on_time() && size_ > 1) {
+        reorder(view);
+        changes.others = true;
+    }
+    return changes;
+}
+
+void JobQueue::add(const View& view, JobIndex job) { insert(entry(view, job)); }
+
+std::unique_ptr<JobQueue::Block> JobQueue::new_block() {
+    if (spare_.empty()) {
+        return std::make_unique<Block>();
+    }
+    std::unique_ptr<Block> block = std::move(spare_.back());
+    spare_.pop_back();
+    block->begin = block->end = 0;
+    block->bounded = false;
+    return block;
+}
+
+// An empty queue keeps one empty block.
+void JobQueue::reset() {
+    std::move(blocks_.begin(), blocks_.end(), std::back_inserter(spare_));
+    blocks_.clear();
+    groups_.clear();
+    blocks_.push_back(new_block());
+    blocks_.back()->fence = last_fence;
+    head_ = 0;
+}
+
+std::size_t JobQueue::block_for(const QueuedJob& job) const {
+    const auto begin = blocks_.begin() + static_cast<std::ptrdiff_t>(head_);
+    const auto found = std::lower_bound(
+        begin, blocks_.end(), job,
+        [](const std::unique_ptr<Block>& block, const QueuedJob& j) { return block->fence < j; });
+    return static_cast<std::size_t>(found - blocks_.begin());
+}
+
+void JobQueue::insert(const QueuedJob& job) {
+    if (size_ == 0) {
+        reset();
+    }
+    std::size_t b = order_.is_fcfs() ? blocks_.size() - 1 : block_for(job);
+    if (blocks_[b]->end == block_size) {
+        split(b);
+        b = order_.is_fcfs() ? blocks_.size() - 1 : block_for(job);
+    }
+    Block& block = *blocks_[b];
+    const auto begin = block.jobs.begin() + block.begin;
+    const auto end = block.jobs.begin() + block.end;
+    const auto place = begin == end || *(end - 1) < job ? end : std::upper_bound(begin, end, job);
+    std::move_backward(place, end, end + 1);
+    *place = job;
+    ++block.end;
+    ++size_;
+    head_ = std::min(head_, b);
+    if (block.bounded) {
+        block.bounds.include(job);
+    }
+    const std::size_t g = b / group_size;
+    if (g < groups_.size() && groups_[g].bounded) {
+        if (block.bounded) {
+            groups_[g].bounds.include(job);
+        } else {
+            groups_[g].bounded = false;
+        }
+    }
+}
+
+// Makes room in a block whose last slot is taken.
+void JobQueue::split(std::size_t b) {
+    Block& block = *blocks_[b];
+    if (block.begin > block_size / 2) {
+        std::move(block.jobs.begin() + block.begin, block.jobs.end(), block.jobs.begin());
+        block.end -= block.begin;
+        block.begin = 0;
+        return;
+    }
+    b -= drop_front_blocks();
+    std::unique_ptr<Block> tail = new_block();
+    tail->fence = block.fence;
+    // Appending leaves the blocks of a first-come queue full.
+    const std::uint32_t cut = order_.is_fcfs() ? block.end : (block.begin + block.end) / 2;
+    std::move(block.jobs.begin() + cut, block.jobs.begin() + block.end, tail->jobs.begin());
+    tail->end = block.end - cut;
+    block.end = cut;
+    block.fence = block.jobs[cut - 1];
+    block.bounded = false;
+    blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(b) + 1, std::move(tail));
+    // Every block behind has moved into its neighbour's place.
+    for (std::size_t g = b / group_size; g < groups_.size(); ++g) {
+        groups_[g].bounded = false;
+    }
+    if (blocks_.size() - head_ > 8 + 4 * size_ / block_size) {
+        rebuild(all());
+    }
+}
+
+// Forgets whole groups of empty blocks in front, so that the others keep their groups; returns how
+// many blocks went.
+std::size_t JobQueue::drop_front_blocks() {
+    const std::size_t groups = head_ / group_size;
+    if (groups == 0 || head_ < blocks_.size() / 2) {
+        return 0;
+    }
+    const auto dropped = static_cast<std::ptrdiff_t>(groups * group_size);
+    std::move(blocks_.begin(), blocks_.begin() + dropped, std::back_inserter(spare_));
+    blocks_.erase(blocks_.begin(), blocks_.begin() + dropped);
+    const auto known = std::min(groups, groups_.size());
+    groups_.erase(groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(known));
+    head_ -= groups * group_size;
+    return groups * group_size;
+}
+
+std::vector<QueuedJob> JobQueue::all() const {
+    std::vector<QueuedJob> jobs;
+    jobs.reserve(size_);
+    for (std::size_t b = head_; b < blocks_.size(); ++b) {
+        const Block& block = *blocks_[b];
+        jobs.insert(jobs.end(), block.jobs.begin() + block.begin, block.jobs.begin() + block.end);
+    }
+    return jobs;
+}
+
+void JobQueue::rebuild(std::vector<QueuedJob> jobs) {
+    std::move(blocks_.begin(), blocks_.end(), std::back_inserter(spare_));
+    blocks_.clear();
+    groups_.clear();
+    head_ = 0;
+    constexpr std::size_t filled = block_size * 3 / 4;
+    for (std::size_t i = 0; i < jobs.size(); i += filled) {
+        const std::size_t end = std::min(i + filled, jobs.size());
+        blocks_.push_back(new_block());
+        Block& block = *blocks_.back();
+        std::copy(jobs.begin() + static_cast<std::ptrdiff_t>(i),
+                  jobs.begin() + static_cast<std::ptrdiff_t>(end), block.jobs.begin());
+        block.end = static_cast<std::uint32_t>(end - i);
+        block.fence = jobs[end - 1];
+    }
+    if (!blocks_.empty()) {
+        blocks_.back()->fence = last_fence;
+    }
+}
+
+void JobQueue::reorder(const View& view) {
+    std::vector<QueuedJob> jobs = all();
+    for (QueuedJob& job : jobs) {
+        job.key = entry(view, job.job).key;
+    }
+    std::sort(jobs.begin(), jobs.end());
+    rebuild(std::move(jobs));
+}
+
+JobQueue::Position JobQueue::after(Position position) const {
+    ++position.slot;
+    while (position.slot >= blocks_[position.block]->end) {
+        if (++position.block == blocks_.size()) {
+            break;
+        }
+        position.slot = blocks_[position.block]->begin;
+    }
+    return position;
+}
+
+JobQueue::Position JobQueue::remove(Position position) {
+    Block& block = *blocks_[position.block];
+    if (position.slot == block.begin) {
+        ++block.begin;
+        ++position.slot;
+    } else {
+        std::move(block.jobs.begin() + position.slot + 1, block.jobs.begin() + block.end,
+                  block.jobs.begin() + position.slot);
+        --block.end;
+    }
+    block.bounds.loose = true;
+    const std::size_t g = position.block / group_size;
+    if (g < groups_.size()) {
+        groups_[g].bounds.loose = true;
+    }
+    --size_;
+    while (head_ < blocks_.size() && blocks_[head_]->empty()) {
+        ++head_;
+    }
+    if (position.slot >= block.end) {
+        --position.slot;
+        return after(position);
+    }
+    return position;
+}
+
+void JobQueue::remove(const View& view, JobIndex job) {
+    if (!order_.depends_on_time()) {
+        const QueuedJob wanted = entry(view, job);
+        for (std::size_t b = block_for(wanted); b < blocks_.size(); ++b) {
+            const Block& block = *blocks_[b];
+            const auto end = block.jobs.begin() + block.end;
+            const auto found = std::lower_bound(block.jobs.begin() + block.begin, end, wanted);
+            if (found != end) {
+                remove({b, static_cast<std::uint32_t>(found - block.jobs.begin())});
+                return;
+            }
+        }
+        return;
+    }
+    for (Position p = first(); valid(p); p = after(p)) {
+        if (at(p).job == job) {
+            remove(p);
+            return;
+        }
+    }
+}
+
+void JobQueue::bound(Block& block) const {
+    block.bounds.clear();
+    for (std::uint32_t s = block.begin; s < block.end; ++s) {
+        block.bounds.include(block.jobs[s]);
+    }
+    block.bounded = true;
+}
+
+void JobQueue::bound(std::size_t group) {
+    Bounds& bounds = groups_[group].bounds;
+    bounds.clear();
+    const std::size_t end = std::min((group + 1) * group_size, blocks_.size());
+    for (std::size_t b = std::max(group * group_size, head_); b < end; ++b) {
+        if (!blocks_[b]->bounded) {
+            bound(*blocks_[b]);
+        }
+        bounds.include(blocks_[b]->bounds);
+    }
+    groups_[group].bounded = true;
+}
+
+bool JobQueue::scan_block(std::size_t b, std::uint32_t slot, const Window& window,
+                          Position& found) const {
+    const Block& block = *blocks_[b];
+    for (; slot < block.end; ++slot) {
+        if (window.admits(block.jobs[slot].n_hosts, block.jobs[slot].walltime)) {
+            found = {b, slot};
+            return true;
+        }
+    }
+    return false;
+}
+
+JobQueue::Position JobQueue::scan(Position from, const Window& window) const {
+    Position found{blocks_.size(), 0};
+    for (std::size_t b = from.block; b < blocks_.size(); ++b) {
+        if (scan_block(b, b == from.block ? from.slot : blocks_[b]->begin, window, found)) {
+            break;
+        }
+    }
+    return found;
+}
+
+JobQueue::Position JobQueue::find(Position from, const Window& window) {
+    if (size_ <= scanned_size || !valid(from)) {
+        return scan(from, window);
+    }
+    Position found{blocks_.size(), 0};
+    if (scan_block(from.block, from.slot, window, found)) {
+        return found;
+    }
+    groups_.resize((blocks_.size() + group_size - 1) / group_size);
+    const std::size_t size_class = class_of(window.n_free);
+    for (std::size_t b = from.block + 1; b < blocks_.size();) {
+        const std::size_t g = b / group_size;
+        Group& group = groups_[g];
+        if (!group.bounded) {
+            bound(g);
+        }
+        const std::size_t end = std::min((g + 1) * group_size, blocks_.size());
+        if (!group.bounds.may_admit(window, size_class)) {
+            b = end;
+            continue;
+        }
+        const bool whole = b == g * group_size;
+        for (; b < end; ++b) {
+            Block& block = *blocks_[b];
+            if (!block.bounded) {
+                bound(block);
+            }
+            if (!block.bounds.may_admit(window, size_class)) {
+                continue;
+            }
+            if (scan_block(b, block.begin, window, found)) {
+                return found;
+            }
+            if (block.bounds.loose) {
+                bound(block);
+            }
+        }
+        if (whole && group.bounds.loose) {
+            bound(g);
+        }
+    }
+    return found;
+}
+
+} // namespace noctule

@@ -1,0 +1,66 @@
+// The decision boundary as native policies see it: a read-only view, events in, decisions out.
+//
+// Decisions of a native policy take effect as it makes them, so its view is always current; that
+// is the same as applying them afterwards in the order given.
+#pragma once
+
+#include "engine.hpp"
+
+#include <span>
+
+namespace noctule {
+
+class View {
+  public:
+    explicit View(Engine& engine) : engine_(engine) {}
+
+    double now() const { return engine_.now(); }
+    std::uint32_t n_hosts() const { return engine_.n_hosts(); }
+    std::uint32_t n_free() const { return engine_.n_free(); }
+    const FreeHosts& free_hosts() const { return engine_.free_hosts(); }
+    const Releases& releases() const { return engine_.releases(); }
+    double submit_time(JobIndex job) const { return engine_.job(job).submit_time; }
+    double walltime(JobIndex job) const { return engine_.job(job).walltime; }
+    std::uint32_t n_hosts(JobIndex job) const { return engine_.job(job).n_hosts; }
+    std::uint32_t submission_number(JobIndex job) const { return engine_.submission_number(job); }
+    double expected_end(JobIndex job) const { return engine_.expected_end(job); }
+    HostSet hosts(JobIndex job) const { return engine_.hosts(job); }
+
+  private:
+    Engine& engine_;
+};
+
+class Decisions {
+  public:
+    explicit Decisions(Engine& engine) : engine_(engine) {}
+
+    void start(JobIndex job, Allocation allocation) { engine_.start(job, allocation); }
+    void start(JobIndex job, const HostSet& hosts) { engine_.start(job, hosts); }
+    void reject(JobIndex job) { engine_.reject(job); }
+    void call_at(double time, TimerTag tag) { engine_.call_at(time, tag); }
+    void cancel_call(TimerTag tag) { engine_.cancel_call(tag); }
+
+  private:
+    Engine& engine_;
+};
+
+class Policy {
+  public:
+    virtual ~Policy() = default;
+    virtual void decide(const View& view, std::span<const Event> events, Decisions& decisions) = 0;
+};
+
+// Runs at most `n_calls` calls of the policy; false once the run has ended.
+inline bool run(Engine& engine, Policy& policy, std::uint64_t n_calls) {
+    const View view(engine);
+    Decisions decisions(engine);
+    for (; n_calls > 0; --n_calls) {
+        if (!engine.advance()) {
+            return false;
+        }
+        policy.decide(view, engine.events(), decisions);
+    }
+    return true;
+}
+
+} // namespace noctule

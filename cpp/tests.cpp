@@ -1,0 +1,346 @@
+// Unit tests of the core, run under sanitizers: each unit against the most naive version of itself.
+#include "engine.hpp"
+#include "errors.hpp"
+#include "policies/policies.hpp"
+#include "policies/queue.hpp"
+#include "swf.hpp"
+#include "timeline.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+using namespace noctule;
+
+namespace {
+
+int n_passed = 0;
+int n_failed = 0;
+
+void check(bool holds, const char* what, int line) {
+    ++(holds ? n_passed : n_failed);
+    if (!holds) {
+        std::printf("tests.cpp:%d: %s does not hold\n", line, what);
+    }
+}
+
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+using Random = std::mt19937;
+
+std::uint32_t draw(Random& random, std::uint32_t first, std::uint32_t last) {
+    return first + static_cast<std::uint32_t>(random() % (last - first + 1));
+}
+
+std::set<HostId> members(const HostSet& set) {
+    std::set<HostId> hosts;
+    for (const Interval& interval : set.intervals()) {
+        for (HostId host = interval.first; host <= interval.last; ++host) {
+            hosts.insert(host);
+        }
+    }
+    return hosts;
+}
+
+HostSet random_set(Random& random) {
+    std::vector<Interval> intervals;
+    for (std::uint32_t n = draw(random, 0, 6); n > 0; --n) {
+        const HostId first = draw(random, 0, 40);
+        intervals.push_back({first, first + draw(random, 0, 5)});
+    }
+    return HostSet::from_intervals(intervals);
+}
+
+void host_sets_are_sets() {
+    CHECK(HostSet::parse("0-3 7").to_string() == "0-3 7");
+    CHECK(HostSet::parse(" 7,5, 6 0").to_string() == "0 5-7");
+    CHECK(HostSet::parse("").empty());
+    for (const char* bad : {"a", "3-1", "1-", "-1", "1-2-3", "99999999999", "1;2"}) {
+        bool refused = false;
+        try {
+            HostSet::parse(bad);
+        } catch (const InputError&) {
+            refused = true;
+        }
+        CHECK(refused);
+    }
+    Random random(1);
+    for (int i = 0; i < 2000; ++i) {
+        const HostSet a = random_set(random);
+        const HostSet b = random_set(random);
+        const auto in_a = members(a);
+        const auto in_b = members(b);
+        std::set<HostId> both;
+        std::set<HostId> either = in_a;
+        std::set<HostId> only_a;
+        either.insert(in_b.begin(), in_b.end());
+        for (const HostId host : in_a) {
+            (in_b.contains(host) ? both : only_a).insert(host);
+        }
+        CHECK(members(a.united(b)) == either);
+        CHECK(members(a.intersected(b)) == both);
+        CHECK(members(a.without(b)) == only_a);
+        CHECK(a.size() == in_a.size());
+        CHECK(HostSet::parse(a.to_string()) == a);
+    }
+}
+
+void free_hosts_take_the_lowest_and_find_runs() {
+    Random random(2);
+    for (int round = 0; round < 300; ++round) {
+        const std::uint32_t n_hosts = draw(random, 1, 300);
+        FreeHosts hosts(n_hosts);
+        HostArchive archive;
+        HostArchive::Packer packer(n_hosts / 2 + 1);
+        std::set<HostId> naive;
+        for (HostId host = 0; host < n_hosts; ++host) {
+            naive.insert(host);
+        }
+        std::vector<std::pair<ArchivedHosts, std::uint32_t>> held;
+        for (int step = 0; step < 40; ++step) {
+            if (!held.empty() && draw(random, 0, 1) == 0) {
+                const auto [kept, n] =
+                    held[draw(random, 0, static_cast<std::uint32_t>(held.size()) - 1)];
+                std::erase_if(held, [&](const auto& h) {
+                    return h.first.block == kept.block && h.first.offset == kept.offset;
+                });
+                archive.for_each(kept, n, [&](Interval run) {
+                    hosts.give(run);
+                    for (HostId host = run.first; host <= run.last; ++host) {
+                        naive.insert(host);
+                    }
+                });
+            } else if (!naive.empty()) {
+                const std::uint32_t n = draw(random, 1, static_cast<std::uint32_t>(naive.size()));
+                packer.begin();
+                std::set<HostId> taken;
+                hosts.take_first(n, [&](Interval run) {
+                    packer.add(run);
+                    for (HostId host = run.first; host <= run.last; ++host) {
+                        taken.insert(host);
+                    }
+                });
+                const auto cut = std::next(naive.begin(), n);
+                CHECK(taken == std::set<HostId>(naive.begin(), cut));
+                naive.erase(naive.begin(), cut);
+                held.emplace_back(archive.keep(packer), n);
+            }
+            CHECK(hosts.count() == naive.size());
+            CHECK(members(hosts.to_host_set()) == naive);
+            const std::uint32_t wanted = draw(random, 1, 20);
+            std::optional<HostId> expected;
+            std::uint32_t length = 0;
+            for (HostId host = 0; host < n_hosts && !expected; ++host) {
+                length = naive.contains(host) ? length + 1 : 0;
+                if (length == wanted) {
+                    expected = host + 1 - wanted;
+                }
+            }
+            const auto run = hosts.find_run(wanted);
+            CHECK(run.has_value() == expected.has_value());
+            CHECK(!run || (run->first == *expected && run->size() == wanted));
+        }
+    }
+}
+
+void releases_give_the_textbook_shadow() {
+    Random random(3);
+    for (int round = 0; round < 60; ++round) {
+        Releases releases;
+        std::vector<Release> naive;
+        for (JobIndex job = 0; job < 900; ++job) {
+            const Release release{static_cast<double>(draw(random, 1, 60)), job,
+                                  draw(random, 1, 9)};
+            releases.add(release);
+            naive.push_back(release);
+            if (draw(random, 0, 2) == 0) {
+                const auto victim =
+                    naive.begin() + draw(random, 0, static_cast<std::uint32_t>(naive.size()) - 1);
+                releases.remove(victim->time, victim->job);
+                naive.erase(victim);
+            }
+        }
+        std::uint64_t total = 0;
+        for (const Release& release : naive) {
+            total += release.n_hosts;
+        }
+        const double now = draw(random, 0, 20);
+        const std::uint32_t n_free = draw(random, 0, 9);
+        const std::uint32_t needed = n_free + draw(random, 1, static_cast<std::uint32_t>(total));
+        double shadow = infinity;
+        std::uint64_t available = 0;
+        for (double time = now; shadow == infinity; ++time) {
+            available = n_free;
+            for (const Release& release : naive) {
+                available += std::max(release.time, now) <= time ? release.n_hosts : 0;
+            }
+            shadow = available >= needed ? time : infinity;
+        }
+        const Shadow found = releases.shadow(now, n_free, needed);
+        CHECK(found.time == shadow);
+        CHECK(found.extra == available - needed);
+    }
+}
+
+void timelines_find_the_first_fit() {
+    Random random(4);
+    for (int round = 0; round < 200; ++round) {
+        constexpr std::uint32_t n_hosts = 6;
+        constexpr int horizon = 60;
+        CountTimeline counts(n_hosts);
+        HostTimeline hosts(n_hosts);
+        std::vector<std::set<HostId>> busy(horizon * 4); // by second
+        for (int i = 0; i < 12; ++i) {
+            const std::uint32_t n = draw(random, 1, n_hosts);
+            const double walltime = draw(random, 1, 9);
+            const Slot slot = hosts.earliest(n, walltime);
+            const auto begin = static_cast<std::size_t>(slot.start);
+            bool earlier = false;
+            for (std::size_t start = 0; start < begin && !earlier; ++start) {
+                for (HostId first = 0; first + n <= n_hosts && !earlier; ++first) {
+                    bool free = true;
+                    for (std::size_t t = start; t < start + static_cast<std::size_t>(walltime);
+                         ++t) {
+                        for (HostId host = first; host < first + n; ++host) {
+                            free = free && !busy[t].contains(host);
+                        }
+                    }
+                    earlier = free;
+                }
+            }
+            CHECK(!earlier);
+            CHECK(counts.earliest(n, walltime).start <= slot.start);
+            hosts.take(n, slot, slot.start, slot.start + walltime);
+            counts.take(n, slot, slot.start, slot.start + walltime);
+            for (std::size_t t = begin; t < begin + static_cast<std::size_t>(walltime); ++t) {
+                for (HostId host = slot.hosts.first; host <= slot.hosts.last; ++host) {
+                    CHECK(busy[t].insert(host).second);
+                }
+            }
+        }
+    }
+}
+
+std::shared_ptr<JobTable> random_jobs(Random& random, std::uint32_t n, std::uint32_t n_hosts) {
+    auto table = std::make_shared<JobTable>();
+    double time = 0;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        time += draw(random, 0, 2);
+        const double walltime = draw(random, 1, 30);
+        const double amount = draw(random, 1, static_cast<std::uint32_t>(walltime));
+        table->jobs.push_back(
+            {time, walltime, amount, draw(random, 1, n_hosts), ProfileKind::compute, false});
+        table->numbers.push_back(i);
+        table->cancel_times.push_back(draw(random, 0, 9) == 0 ? time + draw(random, 0, 40)
+                                                              : infinity);
+    }
+    return table;
+}
+
+// The queue with its index against a plain scan, while jobs come and go.
+void queues_find_what_a_scan_finds() {
+    Random random(5);
+    const auto table = random_jobs(random, 6000, 50);
+    table->cancel_times.clear();
+    for (const bool sorted : {false, true}) {
+        Engine engine(100, table, Options{});
+        while (engine.n_waiting() < table->jobs.size()) {
+            engine.advance();
+        }
+        const View view(engine);
+        JobQueue queue(sorted ? Order({{OrderOp::walltime, 0.0}}) : Order());
+        std::map<std::pair<double, JobIndex>, JobIndex> naive;
+        for (JobIndex job = 0; job < table->jobs.size(); ++job) {
+            queue.add(view, job);
+            naive[{sorted ? view.walltime(job) : 0.0, job}] = job;
+            if (draw(random, 0, 40) != 0 || naive.size() < 2) {
+                continue;
+            }
+            Window window{0.0, static_cast<double>(draw(random, 0, 8)), draw(random, 0, 9), 0};
+            window.extra = draw(random, 0, window.n_free);
+            auto position = queue.find(queue.first(), window);
+            for (auto entry = naive.begin(); entry != naive.end();) {
+                const JobIndex waiting = entry->second;
+                if (!window.admits(view.n_hosts(waiting), view.walltime(waiting))) {
+                    ++entry;
+                    continue;
+                }
+                CHECK(queue.valid(position) && queue.at(position).job == waiting);
+                if (!queue.valid(position)) {
+                    return;
+                }
+                const bool remove = draw(random, 0, 2) != 0;
+                position =
+                    queue.find(remove ? queue.remove(position) : queue.after(position), window);
+                entry = remove ? naive.erase(entry) : std::next(entry);
+            }
+            CHECK(!queue.valid(position));
+            CHECK(queue.size() == naive.size());
+        }
+    }
+}
+
+void policies_end_every_job(std::string_view name, Allocation allocation) {
+    Random random(6);
+    for (int round = 0; round < 12; ++round) {
+        const std::uint32_t n_hosts = draw(random, 1, 70);
+        const auto table = random_jobs(random, 300, n_hosts);
+        Options options;
+        options.epilogue_delay = round % 3 == 0 ? 2.5 : 0.0;
+        Engine engine(n_hosts, table, options);
+        const auto policy = make_policy(name, Order(), allocation);
+        while (run(engine, *policy, 1000)) {
+        }
+        const auto record = engine.record(true);
+        CHECK(record->size() == table->jobs.size());
+        CHECK(engine.n_free() == n_hosts || options.epilogue_delay > 0);
+        for (std::size_t row = 0; row < record->size(); ++row) {
+            const std::size_t n = record->hosts(row).size();
+            CHECK(record->state[row] == JobState::completed
+                      ? n == record->n_hosts[row]
+                      : record->state[row] == JobState::cancelled);
+            CHECK(allocation != Allocation::contiguous ||
+                  record->hosts(row).intervals().size() <= 1);
+        }
+    }
+}
+
+void swf_lines_are_read_or_refused() {
+    const SwfTable table =
+        parse_swf("; Version: 2.2\n1 0 0 5 2 -1 -1 2 10 -1 1 1 1 1 1 -1 -1 -1\n");
+    CHECK(table.n_rows == 1 && table.cells[3] == 5 && table.lines[0] == 2);
+    Random random(7);
+    const std::string alphabet = "0123456789 -+.e;\n\rx\0";
+    for (int i = 0; i < 20000; ++i) {
+        std::string text;
+        for (std::uint32_t n = draw(random, 0, 120); n > 0; --n) {
+            text += alphabet[draw(random, 0, static_cast<std::uint32_t>(alphabet.size()) - 1)];
+        }
+        try {
+            parse_swf(text);
+        } catch (const InputError&) {
+            continue;
+        }
+    }
+    CHECK(true);
+}
+
+} // namespace
+
+int main() {
+    host_sets_are_sets();
+    free_hosts_take_the_lowest_and_find_runs();
+    releases_give_the_textbook_shadow();
+    timelines_find_the_first_fit();
+    queues_find_what_a_scan_finds();
+    for (const std::string& name : policy_names()) {
+        policies_end_every_job(name, Allocation::first);
+        policies_end_every_job(name, Allocation::contiguous);
+    }
+    swf_lines_are_read_or_refused();
+    std::printf("%d passed, %d failed\n", n_passed, n_failed);
+    return n_failed == 0 ? 0 : 1;
+}

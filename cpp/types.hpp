@@ -1,0 +1,60 @@
+// The plain structs that every unit of the core speaks of.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace noctule {
+
+using JobIndex = std::uint32_t;
+using HostId = std::uint32_t;
+
+inline constexpr JobIndex no_job = std::numeric_limits<JobIndex>::max();
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double not_a_time = std::numeric_limits<double>::quiet_NaN();
+
+// What a job does once started. Both kinds are alone on their hosts, so they are one timer each.
+enum class ProfileKind : std::uint8_t { delay, compute, unsupported };
+
+struct Job {
+    double submit_time;
+    double walltime; // infinite if the user asked for none
+    double amount;   // seconds of a delay, work per host of a computation
+    std::uint32_t n_hosts;
+    ProfileKind kind;
+    bool failing; // ends with a non-zero return code
+};
+
+enum class JobState : std::uint8_t {
+    waiting,
+    running,
+    completed,
+    timed_out,
+    killed,
+    failed,
+    rejected,
+    cancelled,
+    pending, // not yet submitted; never recorded
+};
+
+enum class EventKind : std::uint8_t {
+    simulation_started,
+    job_finished,
+    hosts_released,
+    job_cancelled,
+    job_submitted,
+    timer_fired,
+};
+
+using TimerTag = std::uint32_t;
+
+struct Event {
+    double time;
+    JobIndex job; // or the tag of a timer
+    EventKind kind;
+};
+
+// How hosts are chosen for a job whose policy does not name them.
+enum class Allocation : std::uint8_t { first, best_effort_contiguous, contiguous };
+
+} // namespace noctule

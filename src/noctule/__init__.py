@@ -1,0 +1,71 @@
+"""Noctule: a laboratory for batch schedulers.
+
+    import noctule as nt
+    workload = nt.load_workload("kth.swf", processors="requested", walltime_factor=2)
+    schedule = nt.simulate(nt.Platform.homogeneous(100), workload, "easy")
+    nt.metrics.summary(schedule)["mean_waiting_time"]
+
+A log goes in, a policy decides, a schedule comes out. The names below are the public ones; they are
+imported when they are first used, so that `import noctule` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from noctule import metrics as metrics
+    from noctule._core import HostSet as HostSet
+    from noctule.formats import load_workload as load_workload
+    from noctule.platform import Platform as Platform
+    from noctule.policy import Policy as Policy
+    from noctule.policy import View as View
+    from noctule.schedule import Schedule as Schedule
+    from noctule.simulation import Simulation as Simulation
+    from noctule.simulation import simulate as simulate
+    from noctule.workload import Job as Job
+    from noctule.workload import Workload as Workload
+
+_HOME = {
+    "HostSet": "noctule._core",
+    "Job": "noctule.workload",
+    "Platform": "noctule.platform",
+    "Policy": "noctule.policy",
+    "Schedule": "noctule.schedule",
+    "Simulation": "noctule.simulation",
+    "View": "noctule.policy",
+    "Workload": "noctule.workload",
+    "load_workload": "noctule.formats",
+    "simulate": "noctule.simulation",
+}
+
+__all__ = [
+    "HostSet",
+    "Job",
+    "Platform",
+    "Policy",
+    "Schedule",
+    "Simulation",
+    "View",
+    "Workload",
+    "load_workload",
+    "metrics",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name == "metrics":
+        return importlib.import_module("noctule.metrics")
+    if name not in _HOME:
+        raise AttributeError(f"module 'noctule' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

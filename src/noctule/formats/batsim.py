@@ -1,0 +1,245 @@
+"""Batsim's JSON workloads, of versions 4 and 5.
+
+An object with `nb_res`, `profiles` (by name) and `jobs`. Nothing is lost: unknown fields of jobs
+stay in `Job.extra`, profiles as they were read in `Workload.raw_profiles`, all the rest in
+`Workload.headers`. Noctule understands some job fields that Batsim does not have: user, group,
+queue, dependencies, cancel_time, launch_delay, epilogue_delay.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from noctule.errors import InputError
+from noctule.formats.batsim_profiles import SizedProfile, read_profiles
+from noctule.formats.json_object import JsonObject, shown_json
+from noctule.platform import MAX_HOSTS
+from noctule.workload import (
+    Dependency,
+    Job,
+    Label,
+    ReadingRule,
+    Request,
+    UnsupportedProfile,
+    Workload,
+)
+
+# Job fields of Batsim that have a place of their own; the others are kept in Job.extra.
+_PLACED = frozenset(("id", "subtime", "res", "profile", "walltime"))
+_NO_WALLTIME = -1
+
+
+def read_batsim(text: bytes, *, source: str, name: str = "w0") -> Workload:
+    """Make a Workload of the text of a Batsim JSON workload.
+
+    Jobs submitted at the same time are in Batsim's order: by their ids, compared as text.
+    """
+    top = JsonObject(source, "", _decoded(text, source))
+    top.whole("nb_res", least=1)
+    raw_profiles, raw_jobs = top.fields.get("profiles"), top.fields.get("jobs")
+    if not isinstance(raw_profiles, dict):
+        top.refuse("profiles", "an object")
+    if not isinstance(raw_jobs, list):
+        top.refuse("jobs", "an array")
+    _refuse_duplicate_profiles(text, source)
+    sized = read_profiles(source, raw_profiles)
+    in_file = _JobReader(source, name, sized).read(raw_jobs)
+    jobs = sorted(in_file, key=lambda job: (job.submit_time, job.id))
+    return Workload.from_jobs(
+        jobs,
+        name=name,
+        profiles={name: entry.profile for name, entry in sized.items()},
+        raw_profiles=raw_profiles,
+        headers={k: v for k, v in top.fields.items() if k not in ("profiles", "jobs")},
+        reading=_reading(in_file, jobs),
+        source=source,
+    )
+
+
+def _reading(in_file: Sequence[Job], jobs: Sequence[Job]) -> list[ReadingRule]:
+    moved = sum(a is not b for a, b in zip(in_file, jobs, strict=True))
+    unsupported = sum(isinstance(job.profile, UnsupportedProfile) for job in jobs)
+    touched = {
+        "order: sorted by submit time, then by id as text": moved,
+        "profile: kept, of a type that cannot be simulated yet": unsupported,
+    }
+    return [
+        ReadingRule("jobs read", len(jobs)),
+        *(ReadingRule(rule, n) for rule, n in touched.items() if n),
+        ReadingRule("jobs kept", len(jobs)),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _JobReader:
+    """Reads the jobs of one workload; ids are text until all of them are known."""
+
+    source: str
+    name: str
+    profiles: Mapping[str, SizedProfile]
+
+    def read(self, raw_jobs: Sequence[Any]) -> list[Job]:
+        """Return the jobs in the order of the file."""
+        jobs: list[Job] = []
+        position: dict[Any, int] = {}
+        for i, raw in enumerate(raw_jobs):
+            fields = JsonObject.of(self.source, f"jobs[{i}]", raw)
+            job = self.job(fields)
+            first = position.setdefault(job.id, i)
+            if first != i:
+                fields.refuse("id", f"an id that jobs[{first}] does not have already")
+            jobs.append(job)
+        for i, job in enumerate(jobs):
+            for k, dependency in enumerate(job.dependencies):
+                if dependency.job_id not in position:
+                    raise InputError(
+                        f"{self.source}: jobs[{i}].dependencies[{k}].job: "
+                        f"got {dependency.job_id!r}, expected the id of a job"
+                    )
+        return jobs
+
+    def job(self, fields: JsonObject) -> Job:
+        """Read one job."""
+        submit_time = fields.non_negative("subtime")
+        n_hosts = fields.whole("res", least=1)
+        if n_hosts > MAX_HOSTS:
+            fields.refuse("res", f"a whole number up to {MAX_HOSTS}")
+        profile_name = self.profile_name(fields)
+        sized = self.profiles[profile_name]
+        if sized.size is not None and sized.size != n_hosts:
+            fields.refuse("res", f"{sized.size}, the size of profile {profile_name!r}")
+        job_id = self.job_id(fields, "id")
+        walltime = _walltime(fields)
+        if fields.fields.keys() <= _PLACED:
+            return Job(
+                job_id,
+                submit_time,
+                Request(n_hosts),
+                sized.profile,
+                walltime,
+                profile_name=profile_name,
+            )
+        return Job(
+            id=job_id,
+            submit_time=submit_time,
+            request=Request(n_hosts),
+            profile=sized.profile,
+            walltime=walltime,
+            dependencies=self.dependencies(fields),
+            cancel_time=fields.non_negative("cancel_time", math.inf),
+            launch_delay=fields.non_negative("launch_delay", 0.0),
+            epilogue_delay=fields.non_negative("epilogue_delay", 0.0),
+            user=_label(fields, "user"),
+            group=_label(fields, "group"),
+            queue=_label(fields, "queue"),
+            profile_name=profile_name,
+            extra={k: v for k, v in fields.fields.items() if k not in _PLACED},
+        )
+
+    def job_id(self, fields: JsonObject, key: str) -> str:
+        """Return an id without the name of the workload, which Batsim allows in front of it."""
+        value = fields.fields.get(key)
+        if type(value) is int:
+            return str(value)
+        if not isinstance(value, str) or not value:
+            fields.refuse(key, "a whole number or a string")
+        return self.bare(fields, key, value, "an id")
+
+    def profile_name(self, fields: JsonObject) -> str:
+        """Return the name of a profile that exists."""
+        value = fields.text("profile")
+        if value in self.profiles:
+            return value
+        bare = self.bare(fields, "profile", value, "a profile")
+        if bare not in self.profiles:
+            n = len(self.profiles)
+            only = f"the only profile, {next(iter(self.profiles))!r}" if n == 1 else ""
+            fields.refuse("profile", only or f"one of the {n} profiles")
+        return bare
+
+    def bare(self, fields: JsonObject, key: str, value: str, what: str) -> str:
+        """Return what stands behind `workload!`; many ! count as one, as in Batsim."""
+        if "!" not in value:
+            return value
+        match = re.fullmatch("([^!]+)!+([^!]+)", value)
+        if match is None or match[1] != self.name:
+            fields.refuse(key, f"{what} of workload {self.name}")
+        return match[2]
+
+    def dependencies(self, fields: JsonObject) -> tuple[Dependency, ...]:
+        """Read what a job waits for: [{"job": 3, "think_time": 60}]."""
+        raw = fields.fields.get("dependencies", [])
+        if not isinstance(raw, list):
+            fields.refuse("dependencies", "an array")
+        found = []
+        for k, value in enumerate(raw):
+            entry = JsonObject.of(self.source, f"{fields.path}.dependencies[{k}]", value)
+            for key in entry.fields.keys() - {"job", "think_time"}:
+                entry.refuse(key, "only job and think_time")
+            job_id = self.job_id(entry, "job")
+            found.append(Dependency(job_id, entry.non_negative("think_time", 0.0)))
+        return tuple(found)
+
+
+def _walltime(fields: JsonObject) -> float:
+    if fields.fields.get("walltime", _NO_WALLTIME) == _NO_WALLTIME:
+        return math.inf
+    return fields.positive("walltime")
+
+
+def _label(fields: JsonObject, key: str) -> Label:
+    value = fields.fields.get(key)
+    if not (value is None or isinstance(value, str) or type(value) is int):
+        fields.refuse(key, "a string or a whole number")
+    return value
+
+
+def _decoded(text: bytes, source: str) -> dict[str, Any]:
+    try:
+        document = msgspec.json.decode(text)
+    except UnicodeDecodeError:
+        raise InputError(f"{source}: not valid JSON: got bytes that are not UTF-8 text") from None
+    except RecursionError:
+        raise InputError(f"{source}: not valid JSON: nested too deeply") from None
+    except msgspec.DecodeError as error:
+        raise InputError(f"{source}: {_malformed(text, str(error))}") from None
+    if not isinstance(document, dict):
+        raise InputError(f"{source}: got {shown_json(document)}, expected an object")
+    return document
+
+
+def _malformed(text: bytes, message: str) -> str:
+    """Turn the decoder's message, which counts bytes, into one that counts lines."""
+    match = re.fullmatch(r"JSON is malformed: (.*) \(byte (\d+)\)", message)
+    if match is None:
+        reason = message.partition(" - at ")[0]
+        return f"not valid JSON: {reason[:1].lower()}{reason[1:]}"
+    before = text[: int(match[2])]
+    line = before.count(b"\n") + 1
+    column = len(before) - before.rfind(b"\n")
+    return f"line {line}, column {column}: not valid JSON: {match[1]}"
+
+
+def _refuse_duplicate_profiles(text: bytes, source: str) -> None:
+    """Refuse a name given twice: the decoder would silently take the second profile."""
+
+    def refuse(pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise InputError(f"{source}: profiles: got {key!r} twice, expected it once")
+            seen.add(key)
+
+    raw = msgspec.json.decode(text, type=_RawProfiles)
+    json.loads(bytes(raw.profiles), object_pairs_hook=refuse)
+
+
+class _RawProfiles(msgspec.Struct):
+    profiles: msgspec.Raw

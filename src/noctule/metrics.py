@@ -1,0 +1,254 @@
+"""Numbers that sum up a Schedule; pure functions, each with the jobs that it counts.
+
+Means and the like are taken over the jobs that *ended*: they ran, and completed, timed out, failed
+or were killed. Rejected and cancelled jobs never ran; they are counted apart and in no mean, and
+neither are jobs still waiting or running when a run was stopped early.
+
+Warm-up and cool-down narrow the window on which a schedule is looked at: only jobs submitted in it
+are counted, and hosts are looked at during it alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from noctule.errors import InputError
+from noctule.record import Floats, JobState, has_ended
+from noctule.schedule import Schedule
+
+THRESHOLD = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """The definition of one number, or of a family of statistics of the same quantity."""
+
+    name: str
+    unit: str
+    description: str
+
+
+COUNTS = (
+    Metric("n_jobs", "jobs", "all jobs submitted in the window, whatever became of them"),
+    Metric("n_ended", "jobs", "jobs that ran and ended: completed, timed out, killed or failed"),
+    Metric("n_completed", "jobs", "jobs that ended by themselves, with success"),
+    Metric("n_timed_out", "jobs", "jobs that were stopped at their walltime"),
+    Metric("n_killed", "jobs", "jobs that the policy killed while they ran"),
+    Metric("n_failed", "jobs", "jobs that ended by themselves, with a failure"),
+    Metric("n_rejected", "jobs", "jobs that were refused, or larger than the platform"),
+    Metric("n_cancelled", "jobs", "jobs whose user gave up before they were started"),
+    Metric("n_running", "jobs", "jobs that were running when the run was stopped"),
+    Metric("n_waiting", "jobs", "jobs that were waiting when the run was stopped"),
+    Metric("n_zero_runtime", "jobs", "ended jobs whose runtime is zero: they have no slowdown"),
+)
+TOTALS = (
+    Metric(
+        "makespan",
+        "s",
+        "latest finish less first submission, over all ended jobs, whatever the window "
+        "(Batsim's own makespan is the latest finish)",
+    ),
+    Metric(
+        "utilisation",
+        "",
+        "host-seconds that jobs held between their start and their finish in the window, divided "
+        "by the host-seconds there are in it; running jobs count, epilogues do not",
+    ),
+    Metric("throughput", "jobs/s", "jobs that ended in the window, divided by its length"),
+)
+FAMILIES = (
+    Metric("waiting_time", "s", "start less submission, of ended jobs"),
+    Metric("turnaround_time", "s", "finish less submission, of ended jobs"),
+    Metric("slowdown", "", "turnaround time / runtime, of ended jobs with a runtime above zero"),
+    Metric(
+        "bounded_slowdown",
+        "",
+        "max(1, turnaround time / max(runtime, threshold)), of ended jobs; the threshold is 10 s "
+        "by default",
+    ),
+)
+STATISTICS = ("mean", "median", "p90", "p95", "p99", "max")
+
+METRICS = (
+    *COUNTS,
+    *TOTALS,
+    *(
+        Metric(f"{statistic}_{family.name}", family.unit, f"{statistic} of {family.name}")
+        for family in FAMILIES
+        for statistic in STATISTICS
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of simulated time, both ends included."""
+
+    start: float
+    end: float
+
+    @property
+    def length(self) -> float:
+        """Seconds in the window; zero if its end comes before its start."""
+        return max(0.0, self.end - self.start)
+
+
+def window_of(schedule: Schedule, *, warm_up: float = 0.0, cool_down: float = 0.0) -> Window:
+    """Return the time from the first submission to the latest finish, less what is cut off.
+
+    Both are taken over ended jobs; without any, the window is not a number.
+    """
+    for name, value in (("warm_up", warm_up), ("cool_down", cool_down)):
+        if not (math.isfinite(value) and value >= 0):
+            raise InputError(f"metrics: {name}: got {value}, expected a number >= 0")
+    ended = has_ended(schedule.record.state)
+    if not ended.any():
+        return Window(math.nan, math.nan)
+    start = float(schedule.column("submit_time")[ended].min())
+    end = float(schedule.column("finish_time")[ended].max())
+    return Window(start + warm_up, end - cool_down)
+
+
+def makespan(schedule: Schedule) -> float:
+    """Return the latest finish less the first submission, over ended jobs."""
+    window = window_of(schedule)
+    return window.end - window.start
+
+
+def waiting_time(schedule: Schedule, *, window: Window | None = None) -> Floats:
+    """Return start less submission of each ended job."""
+    return schedule.column("waiting_time")[_ended(schedule, window)]
+
+
+def turnaround_time(schedule: Schedule, *, window: Window | None = None) -> Floats:
+    """Return finish less submission of each ended job."""
+    return schedule.column("turnaround_time")[_ended(schedule, window)]
+
+
+def slowdown(schedule: Schedule, *, window: Window | None = None) -> Floats:
+    """Return turnaround / runtime of each ended job with a runtime above zero."""
+    rows = _ended(schedule, window) & (schedule.column("runtime") > 0)
+    turnaround: Floats = schedule.column("turnaround_time")[rows]
+    runtime: Floats = schedule.column("runtime")[rows]
+    return turnaround / runtime
+
+
+def bounded_slowdown(
+    schedule: Schedule, *, threshold: float = THRESHOLD, window: Window | None = None
+) -> Floats:
+    """Return max(1, turnaround / max(runtime, threshold)) of each ended job."""
+    if not (math.isfinite(threshold) and threshold > 0):
+        raise InputError(f"metrics: threshold: got {threshold}, expected a positive number")
+    rows = _ended(schedule, window)
+    turnaround: Floats = schedule.column("turnaround_time")[rows]
+    runtime: Floats = np.maximum(schedule.column("runtime")[rows], threshold)
+    return np.maximum(turnaround / runtime, 1.0)
+
+
+def utilisation(schedule: Schedule, *, window: Window | None = None) -> float:
+    """Return the share of the host-seconds in the window that jobs held."""
+    window = window or window_of(schedule)
+    record = schedule.record
+    started = ~np.isnan(record.start_time)
+    start = np.maximum(record.start_time[started], window.start)
+    finish = record.finish_time[started]
+    end = np.minimum(np.where(np.isnan(finish), window.end, finish), window.end)
+    held = record.n_hosts[started] * np.maximum(end - start, 0.0)
+    return _ratio(_sum(held), schedule.platform.n_hosts * window.length)
+
+
+def throughput(schedule: Schedule, *, window: Window | None = None) -> float:
+    """Return how many jobs ended in the window per second of it."""
+    window = window or window_of(schedule)
+    finish = schedule.column("finish_time")[has_ended(schedule.record.state)]
+    n_ended = np.count_nonzero((finish >= window.start) & (finish <= window.end))
+    return _ratio(int(n_ended), window.length)
+
+
+def summary(
+    schedule: Schedule,
+    *,
+    warm_up: float = 0.0,
+    cool_down: float = 0.0,
+    threshold: float = THRESHOLD,
+) -> dict[str, float | int]:
+    """Return every number of METRICS, in that order; NaN where there is nothing to measure."""
+    whole = window_of(schedule)
+    cut = window_of(schedule, warm_up=warm_up, cool_down=cool_down)
+    window = None if cut == whole or math.isnan(whole.start) else cut
+    numbers: dict[str, float | int] = dict(_counts(schedule, window))
+    numbers["makespan"] = whole.end - whole.start
+    numbers["utilisation"] = utilisation(schedule, window=cut)
+    numbers["throughput"] = throughput(schedule, window=cut)
+    families = {
+        "waiting_time": waiting_time(schedule, window=window),
+        "turnaround_time": turnaround_time(schedule, window=window),
+        "slowdown": slowdown(schedule, window=window),
+        "bounded_slowdown": bounded_slowdown(schedule, threshold=threshold, window=window),
+    }
+    for name, values in families.items():
+        for statistic, number in _statistics(values).items():
+            numbers[f"{statistic}_{name}"] = number
+    return numbers
+
+
+def compare(
+    schedules: Iterable[tuple[str, Schedule]],
+    *,
+    warm_up: float = 0.0,
+    cool_down: float = 0.0,
+    threshold: float = THRESHOLD,
+) -> list[tuple[str, dict[str, float | int]]]:
+    """Return the summary of each named schedule, cut and bounded in the same way."""
+    return [
+        (name, summary(schedule, warm_up=warm_up, cool_down=cool_down, threshold=threshold))
+        for name, schedule in schedules
+    ]
+
+
+def _ended(schedule: Schedule, window: Window | None) -> npt.NDArray[np.bool_]:
+    return has_ended(schedule.record.state) & _submitted(schedule, window)
+
+
+def _submitted(schedule: Schedule, window: Window | None) -> npt.NDArray[np.bool_]:
+    if window is None:
+        return np.full(len(schedule), True)
+    submit = schedule.column("submit_time")
+    return (submit >= window.start) & (submit <= window.end)
+
+
+def _counts(schedule: Schedule, window: Window | None) -> dict[str, int]:
+    counted = _submitted(schedule, window)
+    state = schedule.record.state[counted]
+    of_state = np.bincount(state, minlength=len(JobState)).tolist()
+    ended = has_ended(state)
+    zero = schedule.column("runtime")[counted][ended] == 0
+    special = {
+        "n_jobs": len(state),
+        "n_ended": int(np.count_nonzero(ended)),
+        "n_zero_runtime": int(np.count_nonzero(zero)),
+    }
+    by_state = {f"n_{state.word}": of_state[state] for state in JobState}
+    return {metric.name: (special | by_state)[metric.name] for metric in COUNTS}
+
+
+def _statistics(values: Floats) -> dict[str, float]:
+    if not len(values):
+        return dict.fromkeys(STATISTICS, math.nan)
+    median, p90, p95, p99 = np.percentile(values, [50, 90, 95, 99]).tolist()
+    numbers: Sequence[float] = (_sum(values) / len(values), median, p90, p95, p99, values.max())
+    return {name: float(number) for name, number in zip(STATISTICS, numbers, strict=True)}
+
+
+def _sum(values: Floats) -> float:
+    """Add up exactly: the same on every machine, whatever the order of the additions."""
+    return math.fsum(values.tolist())
+
+
+def _ratio(amount: float, whole: float) -> float:
+    return amount / whole if whole > 0 else math.nan

@@ -1,0 +1,193 @@
+"""What a finished run leaves behind: the columns that a Schedule is made of.
+
+The engine's own record (`noctule._core.Record`) and one read from files look the same from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from noctule._core import HostSet
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.uint32]
+
+
+class JobState(IntEnum):
+    """How far a job came; the numbers are the engine's."""
+
+    WAITING = 0
+    RUNNING = 1
+    COMPLETED = 2
+    TIMED_OUT = 3
+    KILLED = 4
+    FAILED = 5
+    REJECTED = 6
+    CANCELLED = 7
+
+    @property
+    def word(self) -> str:
+        """The state as tables show it."""
+        return self.name.lower()
+
+
+STATE_WORDS = tuple(state.word for state in JobState)
+
+
+def has_ended(state: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """Tell which jobs ran and ended, well or not."""
+    return (state >= JobState.COMPLETED) & (state <= JobState.FAILED)
+
+
+class RecordLike(Protocol):
+    """One row a job, in the order in which jobs ended, were rejected or cancelled.
+
+    Dates are NaN where nothing happened. `job` is a position in the tables of the Schedule, taken
+    one after the other.
+    """
+
+    @property
+    def job(self) -> Counts:
+        """Positions of the jobs."""
+
+    @property
+    def state(self) -> npt.NDArray[np.uint8]:
+        """Codes of JobState."""
+
+    @property
+    def n_hosts(self) -> Counts:
+        """Numbers of hosts held."""
+
+    @property
+    def submit_time(self) -> Floats:
+        """Dates of submission."""
+
+    @property
+    def start_time(self) -> Floats:
+        """Dates of start."""
+
+    @property
+    def finish_time(self) -> Floats:
+        """Dates of the end."""
+
+    @property
+    def host_state_time(self) -> Floats:
+        """Dates at which hosts changed."""
+
+    @property
+    def host_state_idle(self) -> Counts:
+        """Numbers of idle hosts from then on."""
+
+    @property
+    def host_state_computing(self) -> Counts:
+        """Numbers of computing hosts from then on."""
+
+    def hosts(self, row: int) -> HostSet:
+        """Return the hosts of one row; none if the job never started."""
+
+    def hosts_text(self, first: int, last: int) -> list[str]:
+        """Return the hosts of rows first to last - 1, as in "0-3 7"."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+
+
+class JobsLike(Protocol):
+    """What a Schedule asks of a Workload: who the jobs are and what they asked for."""
+
+    @property
+    def name(self) -> str:
+        """Name of the workload."""
+
+    @property
+    def job_ids(self) -> npt.NDArray[Any]:
+        """All ids."""
+
+    @property
+    def n_hosts(self) -> Counts:
+        """Asked numbers of hosts."""
+
+    @property
+    def walltime(self) -> Floats:
+        """Asked time limits; infinite where there is none."""
+
+    def labels(self, name: str) -> Sequence[Any] | npt.NDArray[Any] | None:
+        """Return the column of "user", "group" or "queue", if it is known."""
+
+    @property
+    def profile_names(self) -> Sequence[str]:
+        """Names of the jobs' profiles."""
+
+    def __len__(self) -> int:
+        """Return the number of jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainRecord:
+    """A record that was not made by the engine: read from a file, or built by hand."""
+
+    job: Counts
+    state: npt.NDArray[np.uint8]
+    n_hosts: Counts
+    submit_time: Floats
+    start_time: Floats
+    finish_time: Floats
+    host_sets: Sequence[HostSet]
+    host_state_time: Floats = field(default_factory=lambda: np.empty(0))
+    host_state_idle: Counts = field(default_factory=lambda: np.empty(0, dtype=np.uint32))
+    host_state_computing: Counts = field(default_factory=lambda: np.empty(0, dtype=np.uint32))
+
+    def hosts(self, row: int) -> HostSet:
+        """Return the hosts of one row; none if the job never started."""
+        return self.host_sets[row]
+
+    def hosts_text(self, first: int, last: int) -> list[str]:
+        """Return the hosts of rows first to last - 1, as in "0-3 7"."""
+        return [str(hosts) for hosts in self.host_sets[first:last]]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.job)
+
+
+@dataclass(frozen=True, slots=True)
+class PlainJobs:
+    """The jobs of one workload as an output file tells them."""
+
+    name: str
+    job_ids: npt.NDArray[Any]
+    n_hosts: Counts
+    walltime: Floats
+    profile_names: Sequence[str]
+    users: Sequence[Any] | None = None
+
+    def labels(self, name: str) -> Sequence[Any] | None:
+        """Return the column of "user", if the file had one."""
+        return self.users if name == "user" else None
+
+    def __len__(self) -> int:
+        """Return the number of jobs."""
+        return len(self.job_ids)
+
+
+def host_states_of(
+    n_hosts: int, start_time: Floats, finish_time: Floats, held: Counts
+) -> tuple[Floats, Counts, Counts]:
+    """Work out (time, n_idle, n_computing) at each start and end from the jobs alone.
+
+    At equal times ends come first. Hosts that several jobs share are counted once a job, but never
+    more than there are.
+    """
+    started, ended = ~np.isnan(start_time), ~np.isnan(finish_time)
+    time = np.concatenate([finish_time[ended], start_time[started]])
+    change = np.concatenate([-held[ended].astype(np.int64), held[started].astype(np.int64)])
+    order = np.argsort(time, kind="stable")
+    computing = np.clip(np.cumsum(change[order]), 0, n_hosts).astype(np.uint32)
+    return time[order], np.uint32(n_hosts) - computing, computing

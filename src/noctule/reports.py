@@ -1,0 +1,136 @@
+"""What the commands found, as sentences, tables and data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from noctule.console import Result, Table, number_text
+from noctule.metrics import COUNTS, METRICS, summary
+from noctule.policies import known_policies
+from noctule.policies.native import ALLOCATIONS, NATIVE_POLICIES
+from noctule.policies.orders import NAMED_ORDERS
+from noctule.record import JobState
+from noctule.run import hosts_told_by
+
+if TYPE_CHECKING:
+    from noctule.run import Execution, Rerun
+    from noctule.schedule import Schedule
+    from noctule.testing.observed import Violation
+    from noctule.workload import Workload
+
+Summary = Mapping[str, float | int]
+
+
+def describe_inputs(workload: Workload, *, told: bool) -> Iterator[str]:
+    """Say what was made of a workload, and where the number of hosts comes from if it was told."""
+    source = workload.source or workload.name
+    for rule in workload.reading:
+        yield f"{source}: {rule}"
+    if told:
+        n_hosts, header = hosts_told_by(workload)
+        yield f"{source}: {n_hosts} hosts, as its header {header} tells"
+
+
+def describe_run(execution: Execution) -> Iterator[str]:
+    """Say how fast a run was, and which jobs came to nothing."""
+    n_jobs, seconds = len(execution.schedule), execution.timing.simulate_s
+    speed = f", {n_jobs / seconds:.0f} jobs/s" if seconds > 0 else ""
+    yield f"{_jobs(n_jobs)} simulated in {seconds:.3f} s{speed}"
+    yield from _describe_refusals(execution.schedule)
+
+
+def _describe_refusals(schedule: Schedule) -> Iterator[str]:
+    state = schedule.record.state
+    rejected = state == JobState.REJECTED
+    oversized = rejected & (schedule.column("n_hosts") > schedule.platform.n_hosts)
+    for rows, why in (
+        (oversized, "rejected: larger than the platform"),
+        (rejected & ~oversized, "rejected by the policy"),
+        (state == JobState.CANCELLED, "cancelled before their start"),
+        (state == JobState.RUNNING, "still running when the run was stopped"),
+        (state == JobState.WAITING, "still waiting when the run was stopped"),
+    ):
+        n = int(np.count_nonzero(rows))
+        if n:
+            yield f"{_jobs(n)} {why}"
+
+
+def run_result(execution: Execution, output: str | None) -> Result:
+    """Return the summary of one run."""
+    options = execution.manifest.options
+    numbers = summary(execution.schedule)
+    data = {
+        "workload": options.workload,
+        "policy": options.policy,
+        "n_hosts": options.platform.n_hosts,
+        "output": output,
+        "metrics": numbers,
+    }
+    return Result(data, _metrics_table([(options.policy, numbers)]))
+
+
+def metrics_result(summaries: Sequence[tuple[str, Summary]]) -> Result:
+    """Return the summaries of some runs, side by side."""
+    data = {"runs": [{"run": name, "metrics": numbers} for name, numbers in summaries]}
+    return Result(data, _metrics_table(summaries))
+
+
+def _metrics_table(summaries: Sequence[tuple[str, Summary]]) -> Table:
+    """Put a metric in each row and a run in each column; counts that are zero are left out."""
+    counts = {metric.name for metric in COUNTS}
+    rows = []
+    for metric in METRICS:
+        values = [numbers[metric.name] for _, numbers in summaries]
+        if any(values) or metric.name not in counts:
+            label = f"{metric.name} ({metric.unit})" if metric.unit else metric.name
+            rows.append([label, *map(number_text, values)])
+    return Table(["metric", *(name for name, _ in summaries)], rows)
+
+
+def rerun_result(manifest: str, again: Rerun) -> Result:
+    """Say whether a run that was done again gave the same bytes."""
+    files = [file.path for file in again.manifest.outputs]
+    data = {
+        "manifest": manifest,
+        "noctule": again.manifest.noctule,
+        "same": [name for name in files if name not in again.differing],
+        "different": list(again.differing),
+    }
+    lines = [f"{name}: {'differs' if name in again.differing else 'same'}" for name in files]
+    if again.differing:
+        lines.append(f"the run was made by noctule {again.manifest.noctule}")
+    return Result(data, lines=lines)
+
+
+def check_result(path: str, n_jobs: int, violations: Sequence[Violation]) -> Result:
+    """Say what a schedule breaks, one line each."""
+    n = sum(violation.n for violation in violations)
+    data = {
+        "file": path,
+        "n_jobs": n_jobs,
+        "n_violations": n,
+        "violations": [asdict(violation) for violation in violations],
+    }
+    lines = [f"{violation.rule}: {violation.message}" for violation in violations]
+    lines.append(f"{path}: {_jobs(n_jobs)}, {n or 'no'} violation{'' if n == 1 else 's'}")
+    return Result(data, lines=lines)
+
+
+def policies_result() -> Result:
+    """Return the policies that are known by name, and what native ones can be told."""
+    policies = known_policies()
+    parameters = {"order": [*NAMED_ORDERS, "an expression"], "allocation": list(ALLOCATIONS)}
+    data = {"policies": policies, "native": list(NATIVE_POLICIES), "parameters": parameters}
+    table = Table(["policy", "what it does"], list(policies.items()), of_numbers=False)
+    lines = ["", f"parameters of {', '.join(NATIVE_POLICIES)}:"]
+    lines += [f"  {name}: {', '.join(values)}" for name, values in parameters.items()]
+    lines.append("others: FILE.py:CLASS, MODULE:CLASS")
+    return Result(data, table, lines)
+
+
+def _jobs(n: int) -> str:
+    return f"{n} job" if n == 1 else f"{n} jobs"

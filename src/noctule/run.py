@@ -1,0 +1,376 @@
+"""One run with its folder: options in, files out, and a manifest to do it again.
+
+The folder of a run holds jobs.csv, schedule.csv and machine_states.csv, manifest.json (what was
+run, with hashes of what went in and what came out) and timing.json (wall-clock readings). It
+appears complete or not at all. But for timing.json, the same inputs give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from noctule.errors import InputError
+from noctule.formats import load_workload
+from noctule.platform import Platform
+from noctule.policy import PolicySpec
+from noctule.schedule import Schedule
+from noctule.schedule_files import FILE_NAMES
+from noctule.simulation import OptionValues, ProgressReport, simulate
+from noctule.workload import Workload
+
+MANIFEST_FILE = "manifest.json"
+TIMING_FILE = "timing.json"
+MANIFEST_FORMAT = 1
+# headers of a workload file that tell how many hosts there were, the best first
+HOST_HEADERS = ("MaxProcs", "MaxNodes", "nb_res")
+
+
+class ReadingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The reading rules of `load_workload`."""
+
+    processors: str = "requested"
+    walltime_factor: float | None = 1.0
+    profiles: str = "compute"
+    reference_speed: float | None = None
+    dependencies: bool = False
+
+
+class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The options of `simulate`."""
+
+    until: float | None = None
+    enforce_walltime: bool = True
+    reject_oversized: bool = True
+    launch_delay: float = 0.0
+    epilogue_delay: float = 0.0
+    clairvoyant: bool = False
+    wait_for_timers: bool = False
+
+    def as_keywords(self) -> OptionValues:
+        """Return the options as `simulate` takes them."""
+        keywords: OptionValues = {
+            "enforce_walltime": self.enforce_walltime,
+            "reject_oversized": self.reject_oversized,
+            "launch_delay": self.launch_delay,
+            "epilogue_delay": self.epilogue_delay,
+            "clairvoyant": self.clairvoyant,
+            "wait_for_timers": self.wait_for_timers,
+        }
+        if self.until is not None:
+            keywords["until"] = self.until
+        return keywords
+
+
+class PlatformOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The hosts; without a number, as many as the workload file tells."""
+
+    n_hosts: int | None = None
+    speed: float = 1.0
+
+
+class RunOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All that a run depends on."""
+
+    workload: str
+    policy: str
+    platform: PlatformOptions = PlatformOptions()
+    reading: ReadingOptions = ReadingOptions()
+    simulation: SimulationOptions = SimulationOptions()
+
+
+class FileHash(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file as it was: an input by its path as given, an output by its name."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was run, and what came out."""
+
+    format: int
+    noctule: str
+    options: RunOptions
+    inputs: tuple[FileHash, ...]
+    seed: int | None = None
+    outputs: tuple[FileHash, ...] = ()
+
+
+class Timing(msgspec.Struct, frozen=True):
+    """Wall-clock seconds spent on each part."""
+
+    read_s: float
+    simulate_s: float
+    write_s: float = 0.0
+
+    @property
+    def total_s(self) -> float:
+        """Seconds spent on all parts."""
+        return self.read_s + self.simulate_s + self.write_s
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A run that has been done, in memory."""
+
+    schedule: Schedule
+    manifest: Manifest
+    timing: Timing
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """A run that has been done again, and the files that came out differently."""
+
+    manifest: Manifest
+    differing: tuple[str, ...]
+
+
+def execute(
+    options: RunOptions,
+    *,
+    on_read: Callable[[Workload], None] | None = None,
+    progress: ProgressReport | None = None,
+) -> Execution:
+    """Read the inputs, call `on_read` with the workload, and simulate."""
+    began = time.perf_counter()
+    inputs = tuple(_hash_of(path) for path in _input_paths(options))
+    workload = load_workload(options.workload, **msgspec.structs.asdict(options.reading))
+    n_hosts = options.platform.n_hosts
+    if n_hosts is None:
+        n_hosts, _ = hosts_told_by(workload)
+    platform = Platform.homogeneous(n_hosts, options.platform.speed)
+    read = time.perf_counter()
+    if on_read is not None:
+        on_read(workload)
+    keywords = options.simulation.as_keywords()
+    before = time.perf_counter()
+    schedule = simulate(platform, workload, options.policy, progress=progress, **keywords)
+    timing = Timing(read_s=read - began, simulate_s=time.perf_counter() - before)
+    told = msgspec.structs.replace(options.platform, n_hosts=n_hosts)
+    manifest = Manifest(
+        format=MANIFEST_FORMAT,
+        noctule=metadata.version("noctule"),
+        options=msgspec.structs.replace(options, platform=told),
+        inputs=inputs,
+    )
+    return Execution(schedule, manifest, timing)
+
+
+def hosts_told_by(workload: Workload) -> tuple[int, str]:
+    """Return how many hosts the headers of a workload's file tell, and which header does."""
+    for name in HOST_HEADERS:
+        text = str(workload.headers.get(name, "")).strip()
+        if text.isascii() and text.isdigit() and int(text) > 0:
+            return int(text), name
+    raise InputError(
+        f"{workload.source or workload.name}: no header {', '.join(HOST_HEADERS)} "
+        "tells how many hosts there are, expected --hosts"
+    )
+
+
+def check_target(directory: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Refuse a folder that a run must not be written to.
+
+    An existing one is only replaced by `force`, and only if it is empty or holds a run.
+    """
+    target = Path(directory)
+    if not target.exists():
+        parent = next(parent for parent in target.parents if parent.exists())
+        if not parent.is_dir():
+            raise InputError(f"{target}: cannot be written: {parent} is not a folder")
+        if not os.access(parent, os.W_OK):
+            raise InputError(f"{target}: cannot be written: no permission to write in {parent}")
+        return
+    if not target.is_dir():
+        raise InputError(f"{target}: exists and is not a folder, expected a folder to create")
+    if not force:
+        raise InputError(f"{target}: exists already; --force replaces it")
+    if any(target.iterdir()) and not (target / MANIFEST_FILE).is_file():
+        raise InputError(
+            f"{target}: not replaced: it holds files but no {MANIFEST_FILE}, expected a run"
+        )
+
+
+def write_run(
+    directory: str | os.PathLike[str], execution: Execution, *, force: bool = False
+) -> Manifest:
+    """Write the folder of a run, whole or not at all; return its manifest."""
+    check_target(directory, force=force)
+    # a link is followed, so that what it points to is replaced and not the link
+    target = Path(directory).resolve()
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial.mkdir()
+        try:
+            manifest = _fill(partial, execution)
+            _put_in_place(partial, target, force=force)
+            _sync(target.parent)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"{Path(directory)}: cannot be written: {reason}") from error
+    return manifest
+
+
+def read_manifest(path: str | os.PathLike[str]) -> Manifest:
+    """Read a manifest.json."""
+    where = Path(path)
+    try:
+        manifest = msgspec.json.decode(where.read_bytes(), type=Manifest)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise InputError(f"{where}: not the manifest of a run: {error}") from None
+    except OSError as error:
+        raise InputError(f"{where}: cannot be read: {error.strerror or error}") from None
+    if manifest.format != MANIFEST_FORMAT:
+        raise InputError(f"{where}: format: got {manifest.format}, expected {MANIFEST_FORMAT}")
+    names = tuple(file.path for file in manifest.outputs)
+    if sorted(names) != sorted(FILE_NAMES):
+        raise InputError(
+            f"{where}: outputs: got {', '.join(names) or 'none'}, expected {', '.join(FILE_NAMES)}"
+        )
+    return manifest
+
+
+def rerun(
+    manifest_path: str | os.PathLike[str], *, progress: ProgressReport | None = None
+) -> Rerun:
+    """Do a run again and compare its files with the hashes of the manifest; write nothing.
+
+    Paths of inputs are taken from the current folder or, if the file is not there, from the
+    manifest's own.
+    """
+    manifest = read_manifest(manifest_path)
+    folder = Path(manifest_path).parent
+    moved = {file.path: _found_again(file, folder) for file in manifest.inputs}
+    options = _with_paths(manifest.options, moved)
+    execution = execute(options, progress=progress)
+    found = {name: _hash_of_text(name, pieces) for name, pieces in execution.schedule.texts()}
+    differing = tuple(file.path for file in manifest.outputs if found[file.path] != file)
+    return Rerun(manifest, differing)
+
+
+def _input_paths(options: RunOptions) -> list[str]:
+    policy = _policy_file(PolicySpec.parse(options.policy))
+    return [options.workload] if policy is None else [options.workload, policy]
+
+
+def _policy_file(spec: PolicySpec) -> str | None:
+    """Return the Python file of a policy such as mine.py:Mine, or None."""
+    path, _, _ = spec.name.rpartition(":")
+    return path if path.endswith(".py") else None
+
+
+def _with_paths(options: RunOptions, moved: Mapping[str, str]) -> RunOptions:
+    """Replace the paths of inputs by those where they were found."""
+    spec = PolicySpec.parse(options.policy)
+    path = _policy_file(spec)
+    if path is not None:
+        spec = PolicySpec(moved[path] + spec.name.removeprefix(path), spec.parameters)
+    workload = moved[options.workload]
+    return msgspec.structs.replace(options, workload=workload, policy=str(spec))
+
+
+def _hash_of(path: str) -> FileHash:
+    try:
+        with Path(path).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
+            return FileHash(path=path, size=file.tell(), sha256=digest.hexdigest())
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: got a directory, expected a file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _found_again(file: FileHash, folder: Path) -> str:
+    """Return where an input is now, if it is still the same file."""
+    places = [place for place in (Path(file.path), folder / file.path) if place.is_file()]
+    if not places:
+        raise InputError(f"{file.path}: an input of the run, not found here nor in {folder}")
+    for place in places:
+        if _hash_of(str(place)).sha256 == file.sha256:
+            return str(place)
+    raise InputError(
+        f"{places[0]}: has changed since the run: "
+        f"got sha256 {_hash_of(str(places[0])).sha256}, expected {file.sha256}"
+    )
+
+
+def _fill(folder: Path, execution: Execution) -> Manifest:
+    began = time.perf_counter()
+    outputs = tuple(_write(folder / name, pieces) for name, pieces in execution.schedule.texts())
+    manifest = msgspec.structs.replace(execution.manifest, outputs=outputs)
+    _write(folder / MANIFEST_FILE, [_json_text(manifest)])
+    timing = msgspec.structs.replace(execution.timing, write_s=time.perf_counter() - began)
+    readings = msgspec.structs.asdict(timing) | {"total_s": timing.total_s}
+    _write(folder / TIMING_FILE, [_json_text(readings)])
+    _sync(folder)
+    return manifest
+
+
+def _json_text(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
+
+
+def _write(path: Path, pieces: Iterable[str]) -> FileHash:
+    """Write a file down to the disk, and hash it on the way."""
+    digest = hashlib.sha256()
+    with path.open("wb") as file:
+        for piece in pieces:
+            data = piece.encode()
+            digest.update(data)
+            file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+        return FileHash(path=path.name, size=file.tell(), sha256=digest.hexdigest())
+
+
+def _hash_of_text(name: str, pieces: Iterable[str]) -> FileHash:
+    digest = hashlib.sha256()
+    size = 0
+    for piece in pieces:
+        data = piece.encode()
+        size += len(data)
+        digest.update(data)
+    return FileHash(path=name, size=size, sha256=digest.hexdigest())
+
+
+def _sync(folder: Path) -> None:
+    """Make sure that the names in a folder are on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _put_in_place(partial: Path, target: Path, *, force: bool) -> None:
+    """Rename a complete folder to its name; what stood there goes once the new one is there."""
+    if not (force and target.exists()):
+        # fails if somebody else has put files there in the meantime
+        partial.rename(target)
+        return
+    old = partial.with_suffix(".old")
+    target.rename(old)
+    try:
+        partial.rename(target)
+    except OSError:
+        old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

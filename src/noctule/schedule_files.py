@@ -1,0 +1,294 @@
+"""The text of Batsim 4's output files: jobs.csv, schedule.csv and machine_states.csv.
+
+Columns, their order and the number formats are Batsim's, so that scripts written for its files
+read ours. Three states that Batsim has no word for get one: CANCELLED, RUNNING and WAITING.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from noctule.record import Counts, Floats, JobState, has_ended
+
+JOBS_FILE = "jobs.csv"
+SCHEDULE_FILE = "schedule.csv"
+HOST_STATES_FILE = "machine_states.csv"
+FILE_NAMES = (JOBS_FILE, SCHEDULE_FILE, HOST_STATES_FILE)
+
+JOBS_COLUMNS = (
+    "job_id",
+    "workload_name",
+    "profile",
+    "submission_time",
+    "requested_number_of_resources",
+    "requested_time",
+    "success",
+    "final_state",
+    "starting_time",
+    "execution_time",
+    "finish_time",
+    "waiting_time",
+    "turnaround_time",
+    "stretch",
+    "allocated_resources",
+    "consumed_energy",
+    "metadata",
+)
+HOST_STATES_COLUMNS = (
+    "time",
+    "nb_sleeping",
+    "nb_switching_on",
+    "nb_switching_off",
+    "nb_idle",
+    "nb_computing",
+)
+
+# what schedule.csv tells and Noctule does not model, or keeps elsewhere
+_ZEROS = (
+    "consumed_joules",
+    "scheduling_time",
+    "simulation_time",
+    "time_sleeping",
+    "time_switching_off",
+    "time_switching_on",
+    "time_unavailable",
+)
+
+FINAL_STATES: Mapping[JobState, str] = {
+    JobState.COMPLETED: "COMPLETED_SUCCESSFULLY",
+    JobState.FAILED: "COMPLETED_FAILED",
+    JobState.TIMED_OUT: "COMPLETED_WALLTIME_REACHED",
+    JobState.KILLED: "COMPLETED_KILLED",
+    JobState.REJECTED: "REJECTED",
+    JobState.CANCELLED: "CANCELLED",
+    JobState.RUNNING: "RUNNING",
+    JobState.WAITING: "WAITING",
+}
+
+# percent signs and not f-strings: a whole row at once, which is what C's printf does in Batsim
+_ENDED_ROW = '%s,%s,%s,%f,%d,%f,%d,%s,%f,%f,%f,%f,%f,%f,%s,%f,""\n'
+_RUNNING_ROW = '%s,%s,%s,%f,%d,%f,%d,%s,%f,,,%f,,,%s,,""\n'
+_NEVER_STARTED_ROW = '%s,%s,%s,%f,%d,%f,%d,%s,,,,,,,,,""\n'
+_HOST_STATES_ROW = "%g,0,0,0,%d,%d\n"
+
+_ROWS_AT_ONCE = 1 << 15
+
+
+@dataclass(frozen=True, slots=True)
+class JobColumns:
+    """The columns of jobs.csv but for the hosts; dates are NaN where nothing happened."""
+
+    job_id: npt.NDArray[Any]
+    workload: Sequence[str]
+    profile: Sequence[str]
+    submit_time: Floats
+    n_hosts: Counts
+    walltime: Floats
+    state: npt.NDArray[np.uint8]
+    start_time: Floats
+    finish_time: Floats
+    runtime: Floats
+    waiting_time: Floats
+    turnaround_time: Floats
+    stretch: Floats
+    consumed_energy: Floats | None = None
+
+    def __len__(self) -> int:
+        """Return the number of jobs."""
+        return len(self.job_id)
+
+
+HostTexts = Callable[[int, int], Sequence[str]]
+
+
+def jobs_text(columns: JobColumns, hosts_text: HostTexts) -> Iterator[str]:
+    """Yield jobs.csv in pieces; `hosts_text(first, last)` gives the hosts of some rows."""
+    yield ",".join(JOBS_COLUMNS) + "\n"
+    for first in range(0, len(columns), _ROWS_AT_ONCE):
+        last = min(first + _ROWS_AT_ONCE, len(columns))
+        yield "".join(_job_lines(columns, hosts_text(first, last), slice(first, last)))
+
+
+def _job_lines(columns: JobColumns, hosts: Sequence[str], rows: slice) -> Sequence[str]:
+    state = columns.state[rows]
+    names = ("start_time", "runtime", "finish_time", "waiting_time", "turnaround_time", "stretch")
+    dates = [getattr(columns, name)[rows].tolist() for name in names]
+    energy = columns.consumed_energy
+    energies = [-1.0] * len(state) if energy is None else energy[rows].tolist()
+    values = zip(*_asked(columns, rows), *dates, hosts, energies, strict=True)
+    ended = has_ended(state)
+    if ended.all():
+        return [_ENDED_ROW % row for row in values]
+    running = (state == JobState.RUNNING).tolist()
+    return [
+        _ENDED_ROW % row if is_ended else _open_row(row, is_running)
+        for row, is_ended, is_running in zip(values, ended.tolist(), running, strict=True)
+    ]
+
+
+def _open_row(row: tuple[Any, ...], is_running: bool) -> str:
+    """Format a job that was rejected or cancelled, or has not ended yet."""
+    asked = row[:8]
+    if not is_running:
+        return _NEVER_STARTED_ROW % asked
+    start, waiting, hosts = row[8], row[11], row[14]
+    return _RUNNING_ROW % (*asked, start, waiting, hosts)
+
+
+def _asked(columns: JobColumns, rows: slice) -> list[Sequence[Any]]:
+    """Return the columns that every job has, up to its final state."""
+    state = columns.state[rows].tolist()
+    words = [FINAL_STATES[JobState(code)] for code in range(len(JobState))]
+    walltime = columns.walltime[rows]
+    return [
+        _fields(columns.job_id[rows].tolist()),
+        _fields(columns.workload[rows]),
+        _fields(columns.profile[rows]),
+        columns.submit_time[rows].tolist(),
+        columns.n_hosts[rows].tolist(),
+        np.where(np.isinf(walltime), -1.0, walltime).tolist(),
+        [code == JobState.COMPLETED for code in state],
+        [words[code] for code in state],
+    ]
+
+
+def _fields(values: Sequence[Any]) -> Sequence[Any]:
+    """Quote names that would break a line; Batsim, which never quotes, cannot write those."""
+    if not values or not isinstance(values[0], str):
+        return values
+    everything = "".join(values)
+    if not any(mark in everything for mark in ',"\r\n'):
+        return values
+    return [
+        f'"{v.replace(chr(34), chr(34) * 2)}"' if any(m in v for m in ',"\r\n') else v
+        for v in values
+    ]
+
+
+def host_states_text(time: Floats, idle: Counts, computing: Counts) -> Iterator[str]:
+    """Yield machine_states.csv in pieces; dates have six significant digits, as in Batsim."""
+    yield ",".join(HOST_STATES_COLUMNS) + "\n"
+    for first in range(0, len(time), _ROWS_AT_ONCE):
+        rows = slice(first, first + _ROWS_AT_ONCE)
+        columns = (time[rows].tolist(), idle[rows].tolist(), computing[rows].tolist())
+        yield "".join([_HOST_STATES_ROW % row for row in zip(*columns, strict=True)])
+
+
+Totals = Mapping[str, str]
+
+
+def schedule_text(totals: Totals) -> str:
+    """Return schedule.csv: one line of names in byte order, one of values."""
+    names = sorted(totals)
+    return ",".join(names) + "\n" + ",".join(totals[name] for name in names) + "\n"
+
+
+def totals_of(
+    columns: JobColumns, held: Counts, hosts_text: HostTexts, n_hosts: int, version: str
+) -> Totals:
+    """Work out the values of schedule.csv as Batsim 4 defines them, its oddities included.
+
+    `held` is the number of hosts that each job got. `makespan` is the latest finish; means are sums
+    over ended jobs divided by ended and rejected ones; host-seconds are counted up to each host's
+    last start or end of a job. What Noctule does not model or keeps elsewhere (energy, power
+    states, wall-clock times) is zero. Cancelled, running and waiting jobs, which Batsim does not
+    know, count nowhere.
+    """
+    ended = has_ended(columns.state)
+    n_ended = int(np.count_nonzero(ended))
+    n_success = int(np.count_nonzero(columns.state == JobState.COMPLETED))
+    n_rejected = int(np.count_nonzero(columns.state == JobState.REJECTED))
+    n_jobs = n_ended + n_rejected
+    computing = _total(held[ended] * columns.runtime[ended])
+    changes = _last_changes(columns, n_hosts, hosts_text)
+    numbers = {
+        "makespan": _largest(columns.finish_time[ended]),
+        "max_slowdown": _largest(columns.stretch[ended]),
+        "max_turnaround_time": _largest(columns.turnaround_time[ended]),
+        "max_waiting_time": _largest(columns.waiting_time[ended]),
+        "mean_slowdown": _ratio(_total(columns.stretch[ended]), n_jobs),
+        "mean_turnaround_time": _ratio(_total(columns.turnaround_time[ended]), n_jobs),
+        "mean_waiting_time": _ratio(_total(columns.waiting_time[ended]), n_jobs),
+        "success_rate": _ratio(n_success, n_jobs),
+        "time_computing": computing,
+        "time_idle": max(0.0, math.fsum(changes.tolist()) - computing),
+    }
+    counts = {
+        "nb_computing_machines": n_hosts,
+        "nb_grouped_switches": 0,
+        "nb_jobs": n_jobs,
+        "nb_jobs_finished": n_ended,
+        "nb_jobs_killed": n_ended - n_success,
+        "nb_jobs_rejected": n_rejected,
+        "nb_jobs_success": n_success,
+        "nb_machine_switches": 0,
+    }
+    return (
+        {"batsim_version": version}
+        | {name: f"{value:f}" for name, value in numbers.items()}
+        | {name: str(value) for name, value in counts.items()}
+        | dict.fromkeys(_ZEROS, "0.000000")
+    )
+
+
+def _largest(values: Floats) -> float:
+    return float(np.fmax.reduce(values, initial=0.0))
+
+
+def _total(values: Floats) -> float:
+    """Add up exactly; not a number if a zero runtime made one of the values so."""
+    return math.fsum(values.tolist()) if np.isfinite(values).all() else float(values.sum())
+
+
+def _ratio(total: float, n: int) -> float:
+    return total / n if n else math.nan
+
+
+def _last_changes(columns: JobColumns, n_hosts: int, hosts_text: HostTexts) -> Floats:
+    """Return each host's last start or end of a job; 0 for hosts that were never used."""
+    running = columns.state == JobState.RUNNING
+    change = np.where(running, columns.start_time, columns.finish_time)
+    # level k holds the latest change of hosts i to i + 2**k - 1: a run of hosts, however long, is
+    # covered by two entries, and all levels are folded down once at the end
+    levels = [np.zeros(n_hosts) for _ in range(n_hosts.bit_length())]
+    for first in range(0, len(columns), _ROWS_AT_ONCE):
+        texts = hosts_text(first, first + _ROWS_AT_ONCE)
+        row, start, stop = _runs(texts, n_hosts)
+        level = np.frexp((stop - start).astype(np.float64))[1] - 1
+        for k in np.unique(level).tolist():
+            here = level == k
+            time = change[first + row[here]]
+            np.maximum.at(levels[k], start[here], time)
+            np.maximum.at(levels[k], stop[here] - (1 << k), time)
+    for k in range(len(levels) - 1, 0, -1):
+        half = 1 << (k - 1)
+        np.maximum(levels[k - 1], levels[k], out=levels[k - 1])
+        np.maximum(levels[k - 1][half:], levels[k][:-half], out=levels[k - 1][half:])
+    return levels[0]
+
+
+def _runs(
+    texts: Sequence[str], n_hosts: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return (row, first host, last host + 1) of every run of hosts in texts like "0-3 7".
+
+    Hosts that do not exist, which a file of others may name, are left out.
+    """
+    n_runs = [text.count(" ") + 1 if text else 0 for text in texts]
+    # a minus before the last host of a run tells it from the first host of the next one
+    joined = " ".join([text for text in texts if text]).replace("-", " -")
+    numbers = np.fromstring(joined, dtype=np.int64, sep=" ")
+    begins = numbers >= 0
+    start = numbers[begins]
+    stop = start.copy()
+    is_end = np.flatnonzero(~begins)
+    stop[np.cumsum(begins)[is_end] - 1] = -numbers[is_end]
+    real = start < n_hosts
+    row = np.repeat(np.arange(len(texts)), n_runs)
+    return row[real], start[real], np.minimum(stop[real] + 1, n_hosts)

@@ -1,0 +1,293 @@
+"""One run: a platform, a workload and a policy become a Schedule.
+
+`simulate` does a run in one call. A `Simulation` can be stepped, looked at and stopped.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+
+from noctule import _core
+from noctule.errors import DecisionError, InputError, NoctuleError
+from noctule.platform import Platform
+from noctule.policies import make_policy
+from noctule.policy import Policy, PolicySpec, View
+from noctule.record import JobsLike, PlainJobs
+from noctule.schedule import Schedule
+from noctule.workload import Job, JobId, Label, Workload
+
+# Long enough to cost nothing, short enough for progress and Ctrl-C.
+_CALLS_A_SLICE = 100_000
+_SECONDS_BETWEEN_REPORTS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run has come."""
+
+    now: float
+    n_ended: int
+    n_jobs: int
+
+
+ProgressReport = Callable[[Progress], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a run behaves, whatever its policy.
+
+    Attributes:
+        until: stop at this date, with jobs still running or waiting.
+        enforce_walltime: stop jobs at their walltimes; otherwise that is left to the policy.
+        reject_oversized: refuse jobs larger than the platform when they are submitted.
+        wait_for_timers: calls that a policy has asked for keep the run alive, as in Batsim.
+        launch_delay: seconds between the start of a job and that of its profile, added to its own.
+        epilogue_delay: seconds that hosts stay unusable after a job, added to its own.
+        clairvoyant: let a Python policy see true runtimes.
+    """
+
+    until: float = math.inf
+    enforce_walltime: bool = True
+    reject_oversized: bool = True
+    wait_for_timers: bool = False
+    launch_delay: float = 0.0
+    epilogue_delay: float = 0.0
+    clairvoyant: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse negative and meaningless numbers."""
+        for name in ("until", "launch_delay", "epilogue_delay"):
+            value = getattr(self, name)
+            finite = name == "until" or math.isfinite(value)
+            if not (value >= 0 and finite):
+                raise InputError(f"{name}: got {value}, expected a number >= 0")
+
+
+class OptionValues(TypedDict, total=False):
+    """The options of a run, as keywords."""
+
+    until: float
+    enforce_walltime: bool
+    reject_oversized: bool
+    wait_for_timers: bool
+    launch_delay: float
+    epilogue_delay: float
+    clairvoyant: bool
+
+
+class Simulation:
+    """One run that can be stepped, looked at and stopped."""
+
+    def __init__(
+        self,
+        platform: Platform,
+        workload: Workload,
+        policy: str | PolicySpec | type | Policy,
+        **options: Unpack[OptionValues],
+    ) -> None:
+        """Prepare a run; see Options for the keywords."""
+        self.platform = platform
+        self.workload = workload
+        self.options = Options(**options)
+        self._policy = make_policy(policy)
+        self._refuse_unsupported()
+        scale = workload.reference_speed
+        self._engine = _core.Engine(
+            platform.n_hosts,
+            workload.table,
+            speed=platform.speed,
+            reference_speed=platform.reference_speed if scale is None else scale,
+            enforce_walltime=self.options.enforce_walltime,
+            reject_oversized=self.options.reject_oversized,
+            wait_for_timers=self.options.wait_for_timers,
+            launch_delay=self.options.launch_delay,
+            epilogue_delay=self.options.epilogue_delay,
+            until=self.options.until,
+        )
+        self._jobs = _Jobs(workload)
+        self.view = View(self._engine, self._jobs, self.options.clairvoyant)
+        self._ended = False
+        self._schedule: Schedule | None = None
+
+    @property
+    def now(self) -> float:
+        """Simulated date."""
+        return self._engine.now
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen."""
+        return self._ended
+
+    @property
+    def progress(self) -> Progress:
+        """How far the run has come."""
+        return Progress(self._engine.now, self._engine.n_ended, self._engine.n_jobs)
+
+    def step(self, n_calls: int = 1) -> bool:
+        """Call the policy so many times, once an instant; False once the run has ended."""
+        if self._ended:
+            return False
+        try:
+            if isinstance(self._policy, _core.NativePolicy):
+                self._ended = not self._engine.run(self._policy, n_calls)
+            else:
+                self._ended = not self.view.run(self._policy.decide, n_calls)
+        except NoctuleError:
+            self._ended = True
+            raise
+        except Exception as error:
+            self._ended = True
+            raise DecisionError(self._complaint(error)) from error
+        return not self._ended
+
+    def run(self, progress: ProgressReport | None = None) -> Schedule:
+        """Go on to the end; `progress` is called a few times a second."""
+        reported = time.monotonic()
+        while self.step(_CALLS_A_SLICE if progress is None else _CALLS_A_SLICE // 10):
+            if progress is not None and time.monotonic() - reported > _SECONDS_BETWEEN_REPORTS:
+                progress(self.progress)
+                reported = time.monotonic()
+        return self.schedule()
+
+    def stop(self) -> None:
+        """End the run here; jobs that run or wait stay so in the schedule."""
+        self._ended = True
+
+    def schedule(self) -> Schedule:
+        """Return what has happened so far."""
+        if self._schedule is not None:
+            return self._schedule
+        registered = self._jobs.as_table()
+        tables: list[JobsLike] = [self.workload]
+        if registered is not None:
+            tables.append(registered)
+        schedule = Schedule(self.platform, tables, self._engine.record(final=self._ended))
+        if self._ended:
+            self._schedule = schedule
+        return schedule
+
+    def _refuse_unsupported(self) -> None:
+        unsupported = self.workload.unsupported()
+        if unsupported:
+            job_id, kind = unsupported[0]
+            raise InputError(
+                f"{self.workload.source or self.workload.name}: job {job_id}: "
+                f"profile type {kind} cannot be simulated yet ({len(unsupported)} such jobs); "
+                "delays and computations without communication can"
+            )
+
+    def _complaint(self, error: Exception) -> str:
+        frames = traceback.extract_tb(error.__traceback__)
+        where = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+        name = type(self._policy).__name__
+        return f"t={self._engine.now:g} policy {name} raised {type(error).__name__}: {error}{where}"
+
+
+def simulate(
+    platform: Platform,
+    workload: Workload,
+    policy: str | PolicySpec | type | Policy,
+    *,
+    progress: ProgressReport | None = None,
+    **options: Unpack[OptionValues],
+) -> Schedule:
+    """Run a policy on a workload and return what happened; see Options for the keywords."""
+    return Simulation(platform, workload, policy, **options).run(progress)
+
+
+@dataclass(frozen=True, slots=True)
+class _Registration:
+    """A registered job as the core takes it."""
+
+    id: JobId
+    submit_time: float
+    walltime: float
+    amount: float
+    n_hosts: int
+    kind: int
+    failing: bool
+    cancel_time: float
+    launch_delay: float
+    epilogue_delay: float
+
+
+class _Jobs:
+    """What a view must know of jobs beside the engine: the workload's, then those registered."""
+
+    def __init__(self, workload: Workload) -> None:
+        self._workload = workload
+        self._registered: list[Job] = []
+        self._profile_names: list[str] = []
+        self._ids: set[JobId] = set()
+
+    def register(self, job: object) -> _Registration:
+        """Check a job that the policy adds, and keep it."""
+        if not isinstance(job, Job):
+            raise DecisionError(f"RegisterJob: got {job!r}, expected a Job")
+        if job.dependencies:
+            raise DecisionError(
+                f"RegisterJob(job_id={job.id}): a registered job cannot have dependencies; "
+                "register it when they have ended"
+            )
+        if not self._ids:
+            self._ids.update(self._workload.job_ids.tolist())
+        if job.id in self._ids:
+            raise DecisionError(f"RegisterJob(job_id={job.id}): the id is taken")
+        alone = Workload.from_jobs([job], source=f"RegisterJob(job_id={job.id})")
+        table = alone.table
+        self._ids.add(job.id)
+        self._registered.append(job)
+        self._profile_names.append(alone.profile_name(0))
+        return _Registration(
+            id=job.id,
+            submit_time=job.submit_time,
+            walltime=job.walltime,
+            amount=float(table.amount[0]),
+            n_hosts=job.request.n_hosts,
+            kind=int(table.kind[0]),
+            failing=bool(table.failing[0]),
+            cancel_time=job.cancel_time,
+            launch_delay=job.launch_delay,
+            epilogue_delay=job.epilogue_delay,
+        )
+
+    def job_id(self, index: int) -> JobId:
+        """Return the id of a registered job."""
+        return self._registered[index - len(self._workload)].id
+
+    def label(self, name: str, index: int) -> Label:
+        """Return the user, group or queue of a job."""
+        if index < len(self._workload):
+            return self._workload.label(name, index)
+        label: Label = getattr(self._registered[index - len(self._workload)], name)
+        return label
+
+    def extra(self, index: int) -> Mapping[str, Any]:
+        """Return the fields of a job that nothing here uses."""
+        if index < len(self._workload):
+            return self._workload.extra(index)
+        return self._registered[index - len(self._workload)].extra
+
+    def as_table(self) -> PlainJobs | None:
+        """Return the registered jobs as a Schedule wants them."""
+        jobs = self._registered
+        if not jobs:
+            return None
+        numbers = all(isinstance(job.id, int) for job in jobs)
+        return PlainJobs(
+            name=self._workload.name,
+            job_ids=np.array([job.id for job in jobs], dtype=np.int64 if numbers else object),
+            n_hosts=np.array([job.request.n_hosts for job in jobs], dtype=np.uint32),
+            walltime=np.array([job.walltime for job in jobs]),
+            profile_names=self._profile_names,
+            users=[job.user for job in jobs],
+        )

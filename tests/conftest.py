@@ -1,0 +1,18 @@
+"""What all tests may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of reference material that is not part of the repository."""
+    beside_the_repository = Path(__file__).parents[2] / "shared"
+    path = Path(os.environ.get("NOCTULE_SHARED", beside_the_repository))
+    if not (path / "traces").is_dir():
+        pytest.skip(f"no reference material in {path}; NOCTULE_SHARED can name its folder")
+    return path
