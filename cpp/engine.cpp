@@ -46,32 +46,29 @@ Engine::Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, con
     }
 }
 
-void Engine::append(List& list, JobIndex job) {
-    Status& status = status_[job];
-    status.previous = list.last;
-    status.next = no_job;
-    if (list.last == no_job) {
-        list.first = job;
-    } else {
-        status_[list.last].next = job;
+void Engine::enter(Line& line, JobIndex job) {
+    if (line.jobs.size() > 2 * line.size + 64) {
+        std::erase_if(line.jobs, [&](JobIndex old) { return status_[old].state != line.state; });
+        line.head = 0;
     }
-    list.last = job;
-    ++list.size;
+    status_[job].state = line.state;
+    line.jobs.push_back(job);
+    ++line.size;
 }
 
-void Engine::unlink(List& list, JobIndex job) {
-    const Status& status = status_[job];
-    if (status.previous == no_job) {
-        list.first = status.next;
-    } else {
-        status_[status.previous].next = status.next;
+JobIndex Engine::next(const Line& line, std::size_t& cursor) const {
+    const auto has_left = [&](JobIndex job) { return status_[job].state != line.state; };
+    while (line.head < line.jobs.size() && has_left(line.jobs[line.head])) {
+        ++line.head;
     }
-    if (status.next == no_job) {
-        list.last = status.previous;
-    } else {
-        status_[status.next].previous = status.previous;
+    cursor = std::max(cursor, line.head);
+    while (cursor < line.jobs.size()) {
+        const JobIndex job = line.jobs[cursor++];
+        if (!has_left(job)) {
+            return job;
+        }
     }
-    --list.size;
+    return no_job;
 }
 
 double Engine::next_time() const {
@@ -167,10 +164,8 @@ void Engine::submit(JobIndex job) {
     if (table_->jobs[job].submit_time != now_) { // its dependencies or its policy moved it
         own_table().jobs[job].submit_time = now_;
     }
-    Status& status = status_[job];
-    status.state = JobState::waiting;
-    status.submission = submissions_++;
-    append(waiting_, job);
+    status_[job].submission = submissions_++;
+    enter(waiting_, job);
     note_progress();
     if (options_.reject_oversized && table_->jobs[job].n_hosts > n_hosts()) {
         end_without_run(job, JobState::rejected);
@@ -193,9 +188,8 @@ double Engine::duration(JobIndex job) const {
 void Engine::begin(JobIndex job) {
     const Job& what = table_->jobs[job];
     Status& status = status_[job];
-    unlink(waiting_, job);
-    append(running_, job);
-    status.state = JobState::running;
+    --waiting_.size;
+    enter(running_, job);
     status.start_time = now_;
     double lasts = duration(job);
     // A delay as long as its walltime fails, a computation as long as its walltime succeeds.
@@ -219,7 +213,7 @@ void Engine::finish(JobIndex job) {
     Status& status = status_[job];
     const Job& what = table_->jobs[job];
     events_.push_back({now_, job, EventKind::job_finished});
-    unlink(running_, job);
+    --running_.size;
     status.state = status.outcome;
     record_->add_job(
         {job, status.state, what.n_hosts, what.submit_time, status.start_time, now_, status.hosts});
@@ -256,7 +250,7 @@ void Engine::free_allocation(JobIndex job) {
 }
 
 void Engine::end_without_run(JobIndex job, JobState state) {
-    unlink(waiting_, job);
+    --waiting_.size;
     status_[job].state = state;
     const Job& what = table_->jobs[job];
     record_->add_job(
@@ -288,7 +282,8 @@ void Engine::settle_dependents(JobIndex job) {
 const Releases& Engine::releases() {
     if (!track_releases_) {
         track_releases_ = true;
-        for (JobIndex job = running_.first; job != no_job; job = next(job)) {
+        std::size_t cursor = 0;
+        for (JobIndex job = 0; (job = next(running_, cursor)) != no_job;) {
             releases_.add({expected_end(job), job, table_->jobs[job].n_hosts});
         }
         for (JobIndex job = 0; job < status_.size(); ++job) {
@@ -330,7 +325,8 @@ void Engine::refuse_livelock() {
 void Engine::report_deadlock(const std::string& what) const {
     std::string text = "t=" + format_time(now_) + ": " + what + ", but ";
     std::vector<JobIndex> stuck;
-    for (JobIndex job = waiting_.first; job != no_job; job = next(job)) {
+    std::size_t cursor = 0;
+    for (JobIndex job = 0; (job = next(waiting_, cursor)) != no_job;) {
         stuck.push_back(job);
     }
     const bool waiting = !stuck.empty();
@@ -363,8 +359,9 @@ JobRow Engine::live_row(JobIndex job) const {
 }
 
 void Engine::add_live_rows(Record& record) const {
-    for (const List* list : {&running_, &waiting_}) {
-        for (JobIndex job = list->first; job != no_job; job = next(job)) {
+    for (const Line* line : {&running_, &waiting_}) {
+        std::size_t cursor = 0;
+        for (JobIndex job = 0; (job = next(*line, cursor)) != no_job;) {
             record.add_job(live_row(job));
         }
     }

@@ -80,10 +80,10 @@ class Engine {
     HostSet hosts(JobIndex job) const;
     HostSet completing_hosts() const;
 
-    // Intrusive lists, oldest first; no_job ends them.
-    JobIndex first_waiting() const { return waiting_.first; }
-    JobIndex first_running() const { return running_.first; }
-    JobIndex next(JobIndex job) const { return status_[job].next; }
+    // The jobs in a state, waiting or running, oldest first: each call gives the next one from a
+    // cursor that starts at zero; no_job ends them.
+    JobIndex next_waiting(std::size_t& cursor) const { return next(waiting_, cursor); }
+    JobIndex next_running(std::size_t& cursor) const { return next(running_, cursor); }
     std::size_t n_waiting() const { return waiting_.size; }
     std::size_t n_running() const { return running_.size; }
 
@@ -99,8 +99,6 @@ class Engine {
   private:
     struct Status {
         double start_time = not_a_time;
-        JobIndex previous = no_job; // in the list of waiting or of running jobs
-        JobIndex next = no_job;
         ArchivedHosts hosts = {};
         std::uint32_t submission = 0;
         JobState state = JobState::pending;
@@ -108,10 +106,13 @@ class Engine {
         bool completing = false;                // ended, its hosts in their epilogue
     };
 
-    struct List {
-        JobIndex first = no_job;
-        JobIndex last = no_job;
+    // Jobs in the order in which they entered a state. Those that have left it stay until there
+    // are as many of them as others: leaving touches nothing.
+    struct Line {
+        JobState state;
+        std::vector<JobIndex> jobs = {};
         std::size_t size = 0;
+        mutable std::size_t head = 0; // all jobs before it have left
     };
 
     struct Call {
@@ -119,8 +120,8 @@ class Engine {
         bool live;
     };
 
-    void append(List& list, JobIndex job);
-    void unlink(List& list, JobIndex job);
+    void enter(Line& line, JobIndex job);
+    JobIndex next(const Line& line, std::size_t& cursor) const;
 
     double next_time() const;
     void collect();
@@ -161,8 +162,8 @@ class Engine {
     EventQueue queue_;
     std::vector<Event> events_;
     std::vector<Status> status_;
-    List waiting_;
-    List running_;
+    Line waiting_{JobState::waiting};
+    Line running_{JobState::running};
     FreeHosts free_;
     Releases releases_;
     bool track_releases_ = false;

@@ -43,9 +43,8 @@ void FreeHosts::take(Interval interval) {
     count_ -= static_cast<std::uint32_t>(interval.size());
 }
 
-void FreeHosts::give(Interval interval) {
+void FreeHosts::give_words(Interval interval) {
     for_words(interval, [](std::uint64_t word, std::uint64_t mask) { return word | mask; });
-    count_ += static_cast<std::uint32_t>(interval.size());
 }
 
 void FreeHosts::exclude(Interval interval) {

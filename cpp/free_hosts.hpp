@@ -32,7 +32,17 @@ class FreeHosts {
 
     // Every host of the interval must be free, and none, respectively.
     void take(Interval interval);
-    void give(Interval interval);
+    void give(Interval interval) {
+        count_ += interval.last - interval.first + 1;
+        const std::uint32_t w = interval.first / 64;
+        if (interval.last / 64 != w) {
+            give_words(interval);
+            return;
+        }
+        const std::uint64_t upper = all_free >> (63 - (interval.last - interval.first));
+        words_[w] |= upper << (interval.first % 64);
+        summary_[w / 64] |= std::uint64_t{1} << (w % 64);
+    }
 
     // Takes those hosts of the interval that are free.
     void exclude(Interval interval);
@@ -43,6 +53,9 @@ class FreeHosts {
     void intersect(const FreeHosts& other);
 
   private:
+    static constexpr std::uint64_t all_free = ~std::uint64_t{0};
+
+    void give_words(Interval interval);
     template <typename Change> void for_words(Interval interval, Change&& change);
 
     std::uint32_t n_hosts_;
@@ -71,6 +84,13 @@ template <typename Visit> void FreeHosts::take_first(std::uint32_t n, Visit&& vi
                            static_cast<std::uint32_t>(__builtin_ctzll(occupied));
             occupied &= occupied - 1;
             std::uint64_t word = words_[w];
+            if (word == all_free && n >= 64) {
+                words_[w] = 0;
+                summary_[s] &= ~(std::uint64_t{1} << (w % 64));
+                n -= 64;
+                extend(w * 64, w * 64 + 63);
+                continue;
+            }
             do {
                 const auto low = static_cast<std::uint32_t>(__builtin_ctzll(word));
                 const std::uint64_t shifted = ~(word >> low);
@@ -78,7 +98,7 @@ template <typename Visit> void FreeHosts::take_first(std::uint32_t n, Visit&& vi
                     shifted == 0 ? 64 : static_cast<std::uint32_t>(__builtin_ctzll(shifted));
                 length = length < n ? length : n;
                 const std::uint64_t mask =
-                    (length == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << length) - 1) << low;
+                    (length == 64 ? all_free : (std::uint64_t{1} << length) - 1) << low;
                 word &= ~mask;
                 n -= length;
                 extend(w * 64 + low, w * 64 + low + length - 1);

@@ -6,7 +6,7 @@
 namespace noctule {
 
 namespace {
-constexpr std::size_t max_chunk = 256;
+constexpr std::size_t max_chunk = 128;
 } // namespace
 
 std::size_t Releases::chunk_of(const Release& release) const {

@@ -21,16 +21,13 @@ struct JobList {
     nb::object owner; // keeps the view alive
     PythonView* view;
     bool running;
-
-    JobIndex first() const {
-        return running ? view->engine().first_running() : view->engine().first_waiting();
-    }
 };
 
 struct JobIterator {
     nb::object owner;
     PythonView* view;
-    JobIndex next;
+    bool running;
+    std::size_t cursor;
     std::uint64_t n_calls; // of the view when it was made
 };
 
@@ -40,16 +37,14 @@ JobList job_list(nb::handle view, bool running) {
 
 PyObject* next_job(PyObject* self) {
     JobIterator& iterator = *nb::inst_ptr<JobIterator>(self);
-    if (iterator.next == no_job) {
-        return nullptr;
-    }
-    if (iterator.n_calls != iterator.view->n_calls()) {
+    PythonView& view = *iterator.view;
+    if (iterator.n_calls != view.n_calls()) {
         PyErr_SetString(PyExc_RuntimeError, "the view has moved on since this iteration began");
         return nullptr;
     }
-    const JobIndex job = iterator.next;
-    iterator.next = iterator.view->engine().next(job);
-    return iterator.view->job_object(job);
+    const JobIndex job = iterator.running ? view.engine().next_running(iterator.cursor)
+                                          : view.engine().next_waiting(iterator.cursor);
+    return job == no_job ? nullptr : view.job_object(job);
 }
 
 const std::array<PyType_Slot, 3> iterator_slots{{
@@ -139,7 +134,7 @@ void bind_view_job(nb::module_& module) {
 
 void bind_view(nb::module_& module) {
     bind_view_job(module);
-    nb::class_<JobIterator>(module, "JobIterator", nb::type_slots(iterator_slots.data()));
+    nb::class_<JobIterator>(module, "_JobIterator", nb::type_slots(iterator_slots.data()));
     nb::class_<JobList>(module, "JobList", "Jobs of the view, oldest first.")
         .def("__len__",
              [](const JobList& list) {
@@ -149,7 +144,7 @@ void bind_view(nb::module_& module) {
         .def(
             "__iter__",
             [](const JobList& list) {
-                return JobIterator{list.owner, list.view, list.first(), list.view->n_calls()};
+                return JobIterator{list.owner, list.view, list.running, 0, list.view->n_calls()};
             },
             nb::sig("def __iter__(self) -> collections.abc.Iterator[ViewJob]"));
     nb::class_<Events>(module, "Events", "What happened since the last call, in order.")

@@ -31,17 +31,17 @@ template <typename Timeline> class Conservative final : public Policy {
             timeline_.emplace(view.n_hosts());
         }
         timeline_->advance(view.now());
-        bool room = false;
-        for (const Event& event : events) {
-            room |= follow(view, event);
-        }
+        const bool room = make_room(view, events);
         if (order_.depends_on_time()) {
             sort(view);
         }
-        if (late_ || (room && mode_ == WhenRoomAppears::replan)) {
-            replan(view);
-        } else if (room) {
+        if (room && mode_ == WhenRoomAppears::compress && !late_) {
             compress();
+        }
+        // Ends come before submissions, so the plan is compressed before newcomers find a place.
+        const bool ahead = place_newcomers(view, events);
+        if (late_ || (mode_ == WhenRoomAppears::replan && (room || ahead))) {
+            replan(view);
         }
         start_due_jobs(view, decisions);
         call_for_next_start(view, decisions);
@@ -61,18 +61,30 @@ template <typename Timeline> class Conservative final : public Policy {
         }
     };
 
-    // Returns whether room has appeared in the plan.
-    bool follow(const View& view, const Event& event) {
-        switch (event.kind) {
-        case EventKind::job_submitted:
-            return place(view, event.job);
-        case EventKind::job_cancelled:
-            return cancel(event.job);
-        case EventKind::job_finished:
-            return give_rest(view, event.job);
-        default:
-            return false;
+    // Takes ended and cancelled jobs out of the plan; returns whether that left room in it.
+    bool make_room(const View& view, std::span<const Event> events) {
+        bool room = false;
+        gone_.clear();
+        for (const Event& event : events) {
+            if (event.kind == EventKind::job_finished) {
+                room |= give_rest(view, event.job);
+            } else if (event.kind == EventKind::job_cancelled) {
+                room |= cancel(event.job);
+            }
         }
+        return room;
+    }
+
+    // Returns whether one of them goes before jobs that have a place already.
+    bool place_newcomers(const View& view, std::span<const Event> events) {
+        bool ahead = false;
+        for (const Event& event : events) {
+            if (event.kind == EventKind::job_submitted &&
+                std::ranges::find(gone_, event.job) == gone_.end()) {
+                ahead |= place(view, event.job);
+            }
+        }
+        return ahead;
     }
 
     bool place(const View& view, JobIndex job) {
@@ -85,11 +97,15 @@ template <typename Timeline> class Conservative final : public Policy {
             return false;
         }
         queue_.insert(std::upper_bound(queue_.begin(), queue_.end(), planned), planned);
-        return mode_ == WhenRoomAppears::replan;
+        return true;
     }
 
     bool cancel(JobIndex job) {
         const auto found = std::ranges::find(queue_, job, &Planned::job);
+        if (found == queue_.end()) { // submitted at this very instant
+            gone_.push_back(job);
+            return false;
+        }
         timeline_->give(found->n_hosts, found->slot, found->slot.start, end_of(*found));
         queue_.erase(found);
         next_start_ = -infinity;
@@ -200,6 +216,7 @@ template <typename Timeline> class Conservative final : public Policy {
     std::optional<Timeline> timeline_;
     std::vector<Planned> queue_; // in order
     std::vector<Slot> running_;  // by job: the slot it was started in
+    std::vector<JobIndex> gone_; // cancelled at the instant of their submission
     double next_start_ = infinity;
     double called_at_ = -infinity;
     bool late_ = false; // a job is due, but its hosts are not free yet

@@ -9,6 +9,8 @@
 #include "policies/policies.hpp"
 #include "policies/queue.hpp"
 
+#include <algorithm>
+
 namespace noctule {
 
 namespace {
@@ -43,7 +45,9 @@ class Easy final : public Policy {
     // While no host comes free, the jobs that could not pass still cannot: time only moves on, and
     // the shadow and the hosts that are free or extra stay as the last pass left them.
     bool only_new_jobs_matter(const View& view, std::span<const Event> events) const {
-        if (!settled_ || !queue_.order().is_fcfs() || window_.shadow < view.now()) {
+        const bool fcfs = queue_.order().is_fcfs();
+        if (!settled_ || queue_.order().depends_on_time() || window_.shadow < view.now() ||
+            !(fcfs || events.size() == 1)) {
             return false;
         }
         for (const Event& event : events) {
@@ -51,16 +55,18 @@ class Easy final : public Policy {
                 return false;
             }
         }
-        return true;
+        return fcfs || !queue_.goes_first(view, events.front().job);
     }
 
     // Most jobs of most logs find an empty queue; returns the events from the first job that must
     // wait on.
     std::span<const Event> start_at_once(const View& view, std::span<const Event> events,
                                          Decisions& decisions) const {
+        const bool cancelled = std::ranges::any_of(
+            events, [](const Event& event) { return event.kind == EventKind::job_cancelled; });
         const bool in_order = queue_.order().is_fcfs() || events.size() == 1;
         std::size_t i = 0;
-        for (; in_order && i < events.size(); ++i) {
+        for (; in_order && !cancelled && i < events.size(); ++i) {
             if (events[i].kind == EventKind::job_submitted) {
                 if (view.n_hosts(events[i].job) > view.n_free()) {
                     break;

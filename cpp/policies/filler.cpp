@@ -14,7 +14,7 @@ class Filler final : public Policy {
 
     void decide(const View& view, std::span<const Event> events, Decisions& decisions) override {
         queue_.follow(view, events);
-        if (queue_.empty()) {
+        if (queue_.empty() || view.n_free() == 0) {
             return;
         }
         Window window{view.now(), infinity, view.n_free(), view.n_free()};
@@ -25,6 +25,9 @@ class Filler final : public Policy {
                 decisions.start(job.job, allocation_);
                 window.n_free = window.extra = view.n_free();
                 position = queue_.remove(position);
+                if (window.n_free == 0) {
+                    return;
+                }
             } else {
                 position = queue_.after(position);
             }

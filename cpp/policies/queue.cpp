@@ -99,6 +99,7 @@ void JobQueue::reset() {
     std::move(blocks_.begin(), blocks_.end(), std::back_inserter(spare_));
     blocks_.clear();
     groups_.clear();
+    sections_.clear();
     blocks_.push_back(new_block());
     blocks_.back()->fence = last_fence;
     head_ = 0;
@@ -133,14 +134,17 @@ void JobQueue::insert(const QueuedJob& job) {
     if (block.bounded) {
         block.bounds.include(job);
     }
-    const std::size_t g = b / group_size;
-    if (g < groups_.size() && groups_[g].bounded) {
-        if (block.bounded) {
-            groups_[g].bounds.include(job);
-        } else {
-            groups_[g].bounded = false;
+    include_above(b, job);
+}
+
+void JobQueue::include_above(std::size_t b, const QueuedJob& job) {
+    const auto include = [&](std::vector<Node>& nodes, std::size_t n) {
+        if (n < nodes.size() && nodes[n].bounded) {
+            nodes[n].bounds.include(job);
         }
-    }
+    };
+    include(groups_, b / group_size);
+    include(sections_, b / section_size);
 }
 
 // Makes room in a block whose last slot is taken.
@@ -163,12 +167,22 @@ void JobQueue::split(std::size_t b) {
     block.fence = block.jobs[cut - 1];
     block.bounded = false;
     blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(b) + 1, std::move(tail));
-    // Every block behind has moved into its neighbour's place.
-    for (std::size_t g = b / group_size; g < groups_.size(); ++g) {
-        groups_[g].bounded = false;
-    }
+    shift(groups_, group_size, b);
+    shift(sections_, section_size, b);
     if (blocks_.size() - head_ > 8 + 4 * size_ / block_size) {
         rebuild(all());
+    }
+}
+
+// Every block behind has moved by one, and the last of each node into the next one.
+void JobQueue::shift(std::vector<Node>& nodes, std::size_t size, std::size_t b) {
+    for (std::size_t n = b / size + 1; n < nodes.size(); ++n) {
+        Block& entered = *blocks_[n * size];
+        if (!entered.bounded) {
+            bound(entered);
+        }
+        nodes[n].bounds.include(entered.bounds);
+        nodes[n].bounds.loose = true;
     }
 }
 
@@ -184,6 +198,7 @@ std::size_t JobQueue::drop_front_blocks() {
     blocks_.erase(blocks_.begin(), blocks_.begin() + dropped);
     const auto known = std::min(groups, groups_.size());
     groups_.erase(groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(known));
+    sections_.clear();
     head_ -= groups * group_size;
     return groups * group_size;
 }
@@ -202,6 +217,7 @@ void JobQueue::rebuild(std::vector<QueuedJob> jobs) {
     std::move(blocks_.begin(), blocks_.end(), std::back_inserter(spare_));
     blocks_.clear();
     groups_.clear();
+    sections_.clear();
     head_ = 0;
     constexpr std::size_t filled = block_size * 3 / 4;
     for (std::size_t i = 0; i < jobs.size(); i += filled) {
@@ -249,9 +265,11 @@ JobQueue::Position JobQueue::remove(Position position) {
         --block.end;
     }
     block.bounds.loose = true;
-    const std::size_t g = position.block / group_size;
-    if (g < groups_.size()) {
-        groups_[g].bounds.loose = true;
+    if (position.block / group_size < groups_.size()) {
+        groups_[position.block / group_size].bounds.loose = true;
+    }
+    if (position.block / section_size < sections_.size()) {
+        sections_[position.block / section_size].bounds.loose = true;
     }
     --size_;
     while (head_ < blocks_.size() && blocks_[head_]->empty()) {
@@ -287,14 +305,21 @@ void JobQueue::remove(const View& view, JobIndex job) {
 }
 
 void JobQueue::bound(Block& block) const {
-    block.bounds.clear();
+    Bounds& bounds = block.bounds;
+    bounds.clear();
     for (std::uint32_t s = block.begin; s < block.end; ++s) {
-        block.bounds.include(block.jobs[s]);
+        const QueuedJob& job = block.jobs[s];
+        float& least = bounds.least_walltime[class_of(job.n_hosts)];
+        least = std::min(least, rounded_down(job.walltime));
+        bounds.least_size = std::min(bounds.least_size, job.n_hosts);
+    }
+    for (std::size_t c = 1; c < n_classes; ++c) {
+        bounds.least_walltime[c] = std::min(bounds.least_walltime[c], bounds.least_walltime[c - 1]);
     }
     block.bounded = true;
 }
 
-void JobQueue::bound(std::size_t group) {
+void JobQueue::bound_group(std::size_t group) {
     Bounds& bounds = groups_[group].bounds;
     bounds.clear();
     const std::size_t end = std::min((group + 1) * group_size, blocks_.size());
@@ -305,6 +330,45 @@ void JobQueue::bound(std::size_t group) {
         bounds.include(blocks_[b]->bounds);
     }
     groups_[group].bounded = true;
+}
+
+void JobQueue::bound_section(std::size_t section) {
+    Bounds& bounds = sections_[section].bounds;
+    bounds.clear();
+    constexpr std::size_t groups_a_section = section_size / group_size;
+    const std::size_t end = std::min((section + 1) * groups_a_section, groups_.size());
+    for (std::size_t g = section * groups_a_section; g < end; ++g) {
+        if (!groups_[g].bounded) {
+            bound_group(g);
+        }
+        bounds.include(groups_[g].bounds);
+    }
+    sections_[section].bounded = true;
+}
+
+bool JobQueue::may_skip_section(std::size_t section, const Window& window, std::size_t size_class) {
+    if (!sections_[section].bounded) {
+        bound_section(section);
+    }
+    return !sections_[section].bounds.may_admit(window, size_class);
+}
+
+bool JobQueue::may_skip_group(std::size_t group, const Window& window, std::size_t size_class) {
+    if (!groups_[group].bounded) {
+        bound_group(group);
+    }
+    return !groups_[group].bounds.may_admit(window, size_class);
+}
+
+// After a search has passed a block in vain: makes the bounds that end with it exact again.
+void JobQueue::tighten(std::size_t b) {
+    const bool last = b + 1 == blocks_.size();
+    if ((last || (b + 1) % group_size == 0) && groups_[b / group_size].bounds.loose) {
+        bound_group(b / group_size);
+    }
+    if ((last || (b + 1) % section_size == 0) && sections_[b / section_size].bounds.loose) {
+        bound_section(b / section_size);
+    }
 }
 
 bool JobQueue::scan_block(std::size_t b, std::uint32_t slot, const Window& window,
@@ -338,27 +402,26 @@ JobQueue::Position JobQueue::find(Position from, const Window& window) {
         return found;
     }
     groups_.resize((blocks_.size() + group_size - 1) / group_size);
+    sections_.resize((blocks_.size() + section_size - 1) / section_size);
     const std::size_t size_class = class_of(window.n_free);
-    for (std::size_t b = from.block + 1; b < blocks_.size();) {
-        const std::size_t g = b / group_size;
-        Group& group = groups_[g];
-        if (!group.bounded) {
-            bound(g);
-        }
-        const std::size_t end = std::min((g + 1) * group_size, blocks_.size());
-        if (!group.bounds.may_admit(window, size_class)) {
-            b = end;
+    const std::size_t begin = from.block + 1;
+    for (std::size_t b = begin; b < blocks_.size();) {
+        if ((b == begin || b % section_size == 0) &&
+            may_skip_section(b / section_size, window, size_class)) {
+            b = (b / section_size + 1) * section_size;
             continue;
         }
-        const bool whole = b == g * group_size;
-        for (; b < end; ++b) {
-            Block& block = *blocks_[b];
-            if (!block.bounded) {
-                bound(block);
-            }
-            if (!block.bounds.may_admit(window, size_class)) {
-                continue;
-            }
+        if ((b == begin || b % group_size == 0) &&
+            may_skip_group(b / group_size, window, size_class)) {
+            b = (b / group_size + 1) * group_size;
+            tighten(std::min(b, blocks_.size()) - 1);
+            continue;
+        }
+        Block& block = *blocks_[b];
+        if (!block.bounded) {
+            bound(block);
+        }
+        if (block.bounds.may_admit(window, size_class)) {
             if (scan_block(b, block.begin, window, found)) {
                 return found;
             }
@@ -366,9 +429,8 @@ JobQueue::Position JobQueue::find(Position from, const Window& window) {
                 bound(block);
             }
         }
-        if (whole && group.bounds.loose) {
-            bound(g);
-        }
+        tighten(b);
+        ++b;
     }
     return found;
 }

@@ -1,9 +1,9 @@
 // The waiting jobs of a policy, in its order, with an index for backfilling in deep queues.
 //
-// Jobs lie in blocks of 64. A block, and a group of 16 blocks, know the least size in them and,
-// for every class of sizes, the least walltime among jobs no larger: a search skips what cannot
-// hold a job that may pass. Those bounds may lag behind removals, which makes them loose but never
-// wrong; a search that was misled tightens them. Short queues are scanned.
+// Jobs lie in blocks of 64. A block, a group of 16 blocks and a section of 16 groups know the least
+// size in them and, for every class of sizes, the least walltime among jobs no larger: a search
+// skips what cannot hold a job that may pass. Those bounds may lag behind removals, which makes
+// them loose but never wrong; a search that was misled tightens them. Short queues are scanned.
 #pragma once
 
 #include "order.hpp"
@@ -64,6 +64,9 @@ class JobQueue {
     std::size_t size() const { return size_; }
     const QueuedJob& front() const { return at(first()); }
 
+    // Whether a new job would go before all others.
+    bool goes_first(const View& view, JobIndex job) const { return entry(view, job) < front(); }
+
     Position first() const { return {head_, blocks_[head_]->begin}; }
     bool valid(Position position) const { return position.block < blocks_.size(); }
     const QueuedJob& at(Position position) const {
@@ -81,7 +84,8 @@ class JobQueue {
 
   private:
     static constexpr std::uint32_t block_size = 64;
-    static constexpr std::size_t group_size = 16;
+    static constexpr std::size_t group_size = 16;                // blocks
+    static constexpr std::size_t section_size = 16 * group_size; // blocks
     static constexpr std::size_t n_classes = 80;
     static constexpr std::size_t scanned_size = 256;
 
@@ -100,14 +104,15 @@ class JobQueue {
         std::uint32_t begin = 0; // jobs are in [begin, end); removing the first one moves nothing
         std::uint32_t end = 0;
         bool bounded = false; // bounds hold
-        QueuedJob fence{};    // no job of the block is after it
-        std::array<QueuedJob, block_size> jobs;
         Bounds bounds;
+        QueuedJob fence{}; // no job of the block is after it
+        std::array<QueuedJob, block_size> jobs;
 
         bool empty() const { return begin == end; }
     };
 
-    struct Group {
+    // Of a group or a section.
+    struct Node {
         bool bounded = false;
         Bounds bounds;
     };
@@ -117,6 +122,7 @@ class JobQueue {
     void insert(const QueuedJob& job);
     void reset();
     void split(std::size_t block);
+    void shift(std::vector<Node>& nodes, std::size_t size, std::size_t block);
     std::size_t block_for(const QueuedJob& job) const;
     std::unique_ptr<Block> new_block();
     std::size_t drop_front_blocks();
@@ -124,7 +130,12 @@ class JobQueue {
     std::vector<QueuedJob> all() const;
     void reorder(const View& view);
     void bound(Block& block) const;
-    void bound(std::size_t group);
+    void bound_group(std::size_t group);
+    void bound_section(std::size_t section);
+    bool may_skip_section(std::size_t section, const Window& window, std::size_t size_class);
+    bool may_skip_group(std::size_t group, const Window& window, std::size_t size_class);
+    void tighten(std::size_t block);
+    void include_above(std::size_t block, const QueuedJob& job);
     Position scan(Position from, const Window& window) const;
     bool scan_block(std::size_t block, std::uint32_t slot, const Window& window,
                     Position& found) const;
@@ -132,7 +143,8 @@ class JobQueue {
     Order order_;
     std::vector<std::unique_ptr<Block>> blocks_;
     std::vector<std::unique_ptr<Block>> spare_;
-    std::vector<Group> groups_;
+    std::vector<Node> groups_;
+    std::vector<Node> sections_;
     std::size_t head_ = 0; // the first block that is not empty
     std::size_t size_ = 0;
 };

@@ -211,13 +211,6 @@ class ViewJob:
 
     def __repr__(self) -> str: ...
 
-class JobIterator:
-    def __iter__(self, /):
-        """Implement iter(self)."""
-
-    def __next__(self, /):
-        """Implement next(self)."""
-
 class JobList:
     """Jobs of the view, oldest first."""
 

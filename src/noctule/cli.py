@@ -248,6 +248,7 @@ def rerun(*, manifest: str, as_json: bool, quiet: bool) -> ExitCode:
 @click.option(
     "--threshold", type=float, default=10.0, show_default=True, help="Of the bounded slowdown."
 )
+@click.option("--all", "everything", is_flag=True, help="Show every statistic; --json always does.")
 @_output_options
 def metrics(
     *,
@@ -255,6 +256,7 @@ def metrics(
     warm_up: float,
     cool_down: float,
     threshold: float,
+    everything: bool,
     as_json: bool,
     quiet: bool,
 ) -> ExitCode:
@@ -266,7 +268,7 @@ def metrics(
     with speaking(as_json=as_json, quiet=quiet) as console:
         schedules = ((name, Schedule.load(name)) for name in directories)
         summaries = compare(schedules, warm_up=warm_up, cool_down=cool_down, threshold=threshold)
-        console.show(metrics_result(summaries))
+        console.show(metrics_result(summaries, everything=everything))
     return ExitCode.OK
 
 

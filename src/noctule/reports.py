@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noctule.console import Result, Table, number_text
-from noctule.metrics import COUNTS, METRICS, summary
+from noctule.console import Result, Table, number_text, plain_table
+from noctule.metrics import COUNTS, FAMILIES, STATISTICS, TOTALS, Metric, summary
 from noctule.policies import known_policies
 from noctule.policies.native import ALLOCATIONS, NATIVE_POLICIES
 from noctule.policies.orders import NAMED_ORDERS
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from noctule.workload import Workload
 
 Summary = Mapping[str, float | int]
+USUAL_STATISTICS = ("mean", "median", "p95", "max")
 
 
 def describe_inputs(workload: Workload, *, told: bool) -> Iterator[str]:
@@ -70,25 +71,40 @@ def run_result(execution: Execution, output: str | None) -> Result:
         "output": output,
         "metrics": numbers,
     }
-    return Result(data, _metrics_table([(options.policy, numbers)]))
+    rows = [
+        [_label(family), *(number_text(numbers[f"{s}_{family.name}"]) for s in STATISTICS)]
+        for family in FAMILIES
+    ]
+    first, *others = _single_rows([numbers])
+    lines = ["", *plain_table(Table(first, others))]
+    return Result(data, Table([options.policy, *STATISTICS], rows), lines)
 
 
-def metrics_result(summaries: Sequence[tuple[str, Summary]]) -> Result:
-    """Return the summaries of some runs, side by side."""
+def metrics_result(summaries: Sequence[tuple[str, Summary]], *, everything: bool) -> Result:
+    """Return the summaries of some runs, side by side; for people, the usual statistics only."""
     data = {"runs": [{"run": name, "metrics": numbers} for name, numbers in summaries]}
-    return Result(data, _metrics_table(summaries))
+    all_numbers = [numbers for _, numbers in summaries]
+    rows = _single_rows(all_numbers)
+    for family in FAMILIES:
+        for statistic in STATISTICS if everything else USUAL_STATISTICS:
+            name = f"{statistic}_{family.name}"
+            label = _label(Metric(name, family.unit, ""))
+            rows.append([label, *(number_text(numbers[name]) for numbers in all_numbers)])
+    return Result(data, Table(["metric", *(name for name, _ in summaries)], rows))
 
 
-def _metrics_table(summaries: Sequence[tuple[str, Summary]]) -> Table:
-    """Put a metric in each row and a run in each column; counts that are zero are left out."""
-    counts = {metric.name for metric in COUNTS}
+def _single_rows(summaries: Sequence[Summary]) -> list[list[str]]:
+    """Return a row for each count that is not zero everywhere, and for each total."""
     rows = []
-    for metric in METRICS:
-        values = [numbers[metric.name] for _, numbers in summaries]
-        if any(values) or metric.name not in counts:
-            label = f"{metric.name} ({metric.unit})" if metric.unit else metric.name
-            rows.append([label, *map(number_text, values)])
-    return Table(["metric", *(name for name, _ in summaries)], rows)
+    for metric in (*COUNTS, *TOTALS):
+        values = [numbers[metric.name] for numbers in summaries]
+        if any(values) or metric in TOTALS:
+            rows.append([_label(metric), *map(number_text, values)])
+    return rows
+
+
+def _label(metric: Metric) -> str:
+    return f"{metric.name} ({metric.unit})" if metric.unit else metric.name
 
 
 def rerun_result(manifest: str, again: Rerun) -> Result:

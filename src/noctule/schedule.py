@@ -264,7 +264,10 @@ def _users_of(table: JobsLike) -> npt.NDArray[Any]:
     if not isinstance(labels, np.ndarray):
         return np.array(labels, dtype=object)
     unknown = labels < 0
-    return np.where(unknown, None, labels) if unknown.any() else labels
+    if unknown.any():
+        labels = labels.astype(object)
+        labels[unknown] = None
+    return labels
 
 
 def _workloads(schedule: Schedule) -> npt.NDArray[Any]:

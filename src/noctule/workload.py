@@ -155,7 +155,7 @@ class Workload:
             label: _aligned(where, label, column, n, order)
             for label, column in (labels or {}).items()
         }
-        self._profile_names = (
+        self._profile_names: Sequence[str] | None = (
             None
             if profile_names is None
             else _aligned(where, "profile_names", profile_names, n, order)

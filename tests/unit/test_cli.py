@@ -45,9 +45,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_run_prints_the_summary_on_stdout_and_the_talk_on_stderr(capsys: Capture) -> None:
     assert main(["run", "log.swf", "--policy", "easy"]) == ExitCode.OK
     out, err = capsys.readouterr()
-    rows = dict(line.rsplit(maxsplit=1) for line in out.splitlines())
+    matrix, _, singles = out.partition("\n\n")
+    assert matrix.splitlines()[0].split() == ["easy", "mean", "median", "p90", "p95", "p99", "max"]
     # waits: 1 starts at 0, 3 at 2, 2, submitted at 1, at 100
-    assert rows["mean_waiting_time (s)"] == "33.0000"
+    assert matrix.splitlines()[1].split()[:4] == ["waiting_time", "(s)", "33.0000", "0.0000"]
+    rows = dict(line.rsplit(maxsplit=1) for line in singles.splitlines())
     assert rows["n_ended (jobs)"] == "3"
     assert rows["n_rejected (jobs)"] == "1"
     assert "n_cancelled (jobs)" not in rows
@@ -179,6 +181,14 @@ def test_metrics_compares_runs_side_by_side(capsys: Capture) -> None:
     assert lines[0].split() == ["metric", "easy", "fcfs"]
     # FCFS: 2 starts at 100, 3 after it at 110: (0 + 99 + 108) / 3
     assert ["mean_waiting_time", "(s)", "33.0000", "69.0000"] in [line.split() for line in lines]
+
+
+def test_metrics_shows_every_statistic_on_demand(capsys: Capture) -> None:
+    main(["run", "log.swf", "--policy", "easy", "-o", "out", "--quiet"])
+    main(["metrics", "out"])
+    assert "p99_slowdown" not in capsys.readouterr().out
+    main(["metrics", "out", "--all"])
+    assert "p99_slowdown" in capsys.readouterr().out
 
 
 def test_metrics_as_json_lists_the_runs(capsys: Capture) -> None:

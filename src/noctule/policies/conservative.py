@@ -33,37 +33,48 @@ class Conservative:
         self._order = Order.compile(order)
         self._plan: Timeline | None = None
         self._starts: dict[int | str, float] = {}  # of waiting and running jobs
+        self._gone: set[int | str] = set()  # cancelled at the instant of their submission
 
     def decide(self, view: View, events: Sequence[Event]) -> Iterator[Decision]:
         """Update the plan, then start the jobs whose time has come."""
         now = view.now
         if self._plan is None:
             self._plan = Timeline(now, view.n_hosts)
-        plan = self._plan
-        plan.advance(now)
-        room = False
-        for event in events:
-            match event:
-                case JobSubmitted(job=job):
-                    self._starts[job.id] = plan.earliest(job.n_hosts, job.walltime)
-                    end = self._starts[job.id] + job.walltime
-                    plan.take(job.n_hosts, self._starts[job.id], end)
-                case JobFinished(job=job) | JobCancelled(job=job):
-                    start = self._starts.pop(job.id)
-                    end = start + job.walltime
-                    plan.give(job.n_hosts, max(now, start), end)
-                    room |= now < end
+        self._plan.advance(now)
         queue = self._order.sort(view)
-        if room:
-            self._compress(plan, queue)
+        # Ends come before submissions: the plan is compressed before newcomers find a place.
+        if self._make_room(self._plan, now, events):
+            self._compress(self._plan, [job for job in queue if job.id in self._starts])
+        for event in events:
+            if isinstance(event, JobSubmitted) and event.job.id not in self._gone:
+                self._place(self._plan, event.job)
         later = [self._starts[job.id] for job in queue if self._starts[job.id] > now]
         yield from (StartJob(job) for job in queue if self._starts[job.id] <= now)
         if later:
             yield CallAt(min(later), "next reservation")
 
+    def _make_room(self, plan: Timeline, now: float, events: Sequence[Event]) -> bool:
+        """Take ended and cancelled jobs out of the plan; return whether that left room in it."""
+        room = False
+        self._gone.clear()
+        for event in events:
+            if isinstance(event, JobFinished | JobCancelled):
+                job = event.job
+                start = self._starts.pop(job.id, None)
+                if start is None:
+                    self._gone.add(job.id)
+                    continue
+                plan.give(job.n_hosts, max(now, start), start + job.walltime)
+                room |= now < start + job.walltime
+        return room
+
+    def _place(self, plan: Timeline, job: ViewJob) -> None:
+        start = plan.earliest(job.n_hosts, job.walltime)
+        plan.take(job.n_hosts, start, start + job.walltime)
+        self._starts[job.id] = start
+
     def _compress(self, plan: Timeline, queue: list[ViewJob]) -> None:
         for job in queue:
             start = self._starts[job.id]
             plan.give(job.n_hosts, start, start + job.walltime)
-            self._starts[job.id] = plan.earliest(job.n_hosts, job.walltime)
-            plan.take(job.n_hosts, self._starts[job.id], self._starts[job.id] + job.walltime)
+            self._place(plan, job)
