@@ -13,7 +13,22 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, Protocol, TextIO
+
+
+class ExitCode(IntEnum):
+    """What the exit code of `noctule` means."""
+
+    OK = 0
+    CHECK_FAILED = 1
+    USAGE = 2
+    INPUT = 3
+    DECISION = 4
+    PROTOCOL = 5
+    DEADLOCK = 6
+    INTERRUPTED = 130
+    PIPE_CLOSED = 141
 
 
 class ProgressState(Protocol):

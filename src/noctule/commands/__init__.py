@@ -1,0 +1,1 @@
+"""The commands of `noctule`, one module each: parse, call, print."""

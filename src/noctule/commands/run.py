@@ -1,0 +1,129 @@
+"""noctule run and noctule rerun."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from noctule.commands.options import Command, output_options, reading_options
+from noctule.console import ExitCode, speaking
+
+if TYPE_CHECKING:
+    from noctule.run import RunOptions
+
+
+def _simulation_options(command: Command) -> Command:
+    """Add the options of `simulate`."""
+    for option in (
+        click.option(
+            "--wait-for-timers", is_flag=True, help="Calls the policy asked for keep a run alive."
+        ),
+        click.option("--clairvoyant", is_flag=True, help="Let the policy see true runtimes."),
+        click.option("--epilogue-delay", type=float, default=0.0, help="Seconds after each job."),
+        click.option("--launch-delay", type=float, default=0.0, help="Seconds before each job."),
+        click.option(
+            "--walltimes",
+            type=click.Choice(["engine", "policy"]),
+            default="engine",
+            show_default=True,
+            help="Who stops jobs at their walltime.",
+        ),
+        click.option("--until", type=float, metavar="T", help="Stop at this simulated second."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("workload")
+@click.option("--hosts", "n_hosts", type=click.IntRange(min=1), help="Default: the file's header.")
+@click.option("--speed", type=float, default=1.0, help="Relative speed: 2 takes half the time.")
+@click.option("--policy", required=True, metavar="SPEC", help="As in easy(order=sjf).")
+@click.option("-o", "--output", metavar="DIR", help="Folder to write the run to.")
+@click.option("--force", is_flag=True, help="Replace a run that is there already.")
+@reading_options
+@_simulation_options
+@output_options
+def run(
+    *,
+    workload: str,
+    n_hosts: int | None,
+    speed: float,
+    policy: str,
+    output: str | None,
+    force: bool,
+    processors: str,
+    walltime_factor: float | None,
+    profiles: str,
+    reference_speed: float | None,
+    dependencies: bool,
+    until: float | None,
+    walltimes: str,
+    launch_delay: float,
+    epilogue_delay: float,
+    clairvoyant: bool,
+    wait_for_timers: bool,
+    as_json: bool,
+    quiet: bool,
+) -> ExitCode:
+    """Simulate WORKLOAD (SWF or Batsim JSON, may be compressed) under a policy."""
+    from noctule import run as runs
+
+    options = runs.RunOptions(
+        workload=workload,
+        policy=policy,
+        platform=runs.PlatformOptions(n_hosts, speed),
+        reading=runs.ReadingOptions(
+            processors, walltime_factor, profiles, reference_speed, dependencies
+        ),
+        simulation=runs.SimulationOptions(
+            until=until,
+            enforce_walltime=walltimes == "engine",
+            launch_delay=launch_delay,
+            epilogue_delay=epilogue_delay,
+            clairvoyant=clairvoyant,
+            wait_for_timers=wait_for_timers,
+        ),
+    )
+    return _run(options, output, force=force, as_json=as_json, quiet=quiet)
+
+
+def _run(
+    options: RunOptions, output: str | None, *, force: bool, as_json: bool, quiet: bool
+) -> ExitCode:
+    from noctule import run as runs
+    from noctule.reports import describe_inputs, describe_run, run_result
+
+    with speaking(as_json=as_json, quiet=quiet) as console:
+        if output is not None:
+            runs.check_target(output, force=force)
+        execution = runs.execute(
+            options,
+            on_read=lambda workload: console.talk.notes(
+                describe_inputs(workload, told=options.platform.n_hosts is None)
+            ),
+            progress=console.talk.progress(),
+        )
+        console.talk.close()
+        console.talk.notes(describe_run(execution))
+        if output is not None:
+            runs.write_run(output, execution, force=force)
+            console.talk.note(f"{output}: written")
+        console.show(run_result(execution, output))
+    return ExitCode.OK
+
+
+@click.command()
+@click.argument("manifest")
+@output_options
+def rerun(*, manifest: str, as_json: bool, quiet: bool) -> ExitCode:
+    """Do a run again from its MANIFEST and tell whether its files come out the same."""
+    from noctule import run as runs
+    from noctule.reports import rerun_result
+
+    with speaking(as_json=as_json, quiet=quiet) as console:
+        again = runs.rerun(manifest, progress=console.talk.progress())
+        console.talk.close()
+        console.show(rerun_result(manifest, again))
+    return ExitCode.CHECK_FAILED if again.differing else ExitCode.OK
