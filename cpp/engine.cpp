@@ -129,9 +129,7 @@ void Engine::handle(const FutureEvent& event) {
         }
         break;
     case Rank::release:
-        events_.push_back({now_, event.subject, EventKind::hosts_released});
-        free_allocation(event.subject);
-        note_progress();
+        release(event.subject);
         break;
     case Rank::external:
         if (status_[event.subject].state == JobState::waiting) {
@@ -178,11 +176,24 @@ void Engine::submit(JobIndex job) {
     }
 }
 
+// The slowest of a job's hosts sets its pace.
+double Engine::speed_of(JobIndex job) const {
+    if (options_.speeds.empty() || !holds_hosts(job)) {
+        return options_.speed;
+    }
+    double slowest = infinity;
+    record_->archive.for_each(status_[job].hosts, table_->jobs[job].n_hosts, [&](Interval run) {
+        for (HostId host = run.first; host <= run.last; ++host) {
+            slowest = std::min(slowest, options_.speeds[host]);
+        }
+    });
+    return slowest;
+}
+
 double Engine::duration(JobIndex job) const {
     const Job& what = table_->jobs[job];
-    return what.kind == ProfileKind::delay
-               ? what.amount
-               : what.amount * options_.reference_speed / options_.speed;
+    return what.kind == ProfileKind::delay ? what.amount
+                                           : what.amount * options_.reference_speed / speed_of(job);
 }
 
 void Engine::begin(JobIndex job) {
@@ -223,9 +234,8 @@ void Engine::finish(JobIndex job) {
     }
     const double epilogue = options_.epilogue_delay + table_->epilogue_delay(job);
     if (epilogue > 0) {
-        status.completing = true;
-        status.start_time = now_; // the hosts are due from now on
-        if (track_releases_) {
+        completing_[job] = now_;
+        if (track_releases_) { // nobody knows for how long: they are due from now on
             releases_.add({now_, job, what.n_hosts});
         }
         queue_.add(now_ + epilogue, Rank::release, job);
@@ -236,17 +246,25 @@ void Engine::finish(JobIndex job) {
     settle_dependents(job);
 }
 
-void Engine::free_allocation(JobIndex job) {
-    Status& status = status_[job];
-    const std::uint32_t n = table_->jobs[job].n_hosts;
-    record_->archive.for_each(status.hosts, n, [&](Interval run) { free_.give(run); });
-    if (status.completing) {
-        status.completing = false;
-        if (track_releases_) {
-            releases_.remove(status.start_time, job);
-        }
+void Engine::release(JobIndex job) {
+    events_.push_back({now_, job, EventKind::hosts_released});
+    const auto completing = completing_.find(job);
+    if (track_releases_) {
+        releases_.remove(completing->second, job);
     }
+    completing_.erase(completing);
+    free_allocation(job);
+    note_progress();
+}
+
+void Engine::free_allocation(JobIndex job) {
+    const std::uint32_t n = table_->jobs[job].n_hosts;
+    record_->archive.for_each(status_[job].hosts, n, [&](Interval run) { free_.give(run); });
     record_->add_host_states(now_, free_.count(), free_.n_hosts() - free_.count());
+}
+
+bool Engine::holds_hosts(JobIndex job) const {
+    return status_[job].state == JobState::running || completing_.contains(job);
 }
 
 void Engine::end_without_run(JobIndex job, JobState state) {
@@ -286,10 +304,8 @@ const Releases& Engine::releases() {
         for (JobIndex job = 0; (job = next(running_, cursor)) != no_job;) {
             releases_.add({expected_end(job), job, table_->jobs[job].n_hosts});
         }
-        for (JobIndex job = 0; job < status_.size(); ++job) {
-            if (status_[job].completing) {
-                releases_.add({status_[job].start_time, job, table_->jobs[job].n_hosts});
-            }
+        for (const auto& [job, since] : completing_) {
+            releases_.add({since, job, table_->jobs[job].n_hosts});
         }
     }
     return releases_;
@@ -297,7 +313,7 @@ const Releases& Engine::releases() {
 
 HostSet Engine::hosts(JobIndex job) const {
     HostSet set;
-    if (status_[job].state == JobState::running || status_[job].completing) {
+    if (holds_hosts(job)) {
         record_->archive.for_each(status_[job].hosts, table_->jobs[job].n_hosts,
                                   [&](Interval run) { set.append(run); });
     }
@@ -306,11 +322,9 @@ HostSet Engine::hosts(JobIndex job) const {
 
 HostSet Engine::completing_hosts() const {
     std::vector<Interval> runs;
-    for (JobIndex job = 0; job < status_.size(); ++job) {
-        if (status_[job].completing) {
-            const HostSet held = hosts(job);
-            runs.insert(runs.end(), held.intervals().begin(), held.intervals().end());
-        }
+    for (const auto& [job, since] : completing_) {
+        const HostSet held = hosts(job);
+        runs.insert(runs.end(), held.intervals().begin(), held.intervals().end());
     }
     return HostSet::from_intervals(std::move(runs));
 }

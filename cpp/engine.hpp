@@ -11,6 +11,7 @@
 #include "recorder.hpp"
 #include "releases.hpp"
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,8 +22,9 @@ namespace noctule {
 std::string format_time(double time);
 
 struct Options {
-    double speed = 1.0;
-    double reference_speed = 1.0; // what a unit of a computation's amount stands for
+    double speed = 1.0;              // of every host, unless each has its own
+    std::vector<double> speeds = {}; // by host; empty if they are all the same
+    double reference_speed = 1.0;    // what a unit of a computation's amount stands for
     bool enforce_walltime = true;
     bool reject_oversized = true; // jobs that can never fit are refused on submission
     bool wait_for_timers = false; // calls asked by the policy keep the run alive
@@ -89,7 +91,7 @@ class Engine {
 
     // What only the outside may see: a policy would be clairvoyant.
     const JobTable& table() const { return *table_; }
-    double duration(JobIndex job) const;
+    double duration(JobIndex job) const; // on the hosts it holds, or on usual ones before its start
     std::size_t n_ended() const { return record_->size(); }
 
     // The rows so far, followed by the running and the waiting jobs. A final record is the engine's
@@ -103,7 +105,6 @@ class Engine {
         std::uint32_t submission = 0;
         JobState state = JobState::pending;
         JobState outcome = JobState::completed; // of a running job, at its end event
-        bool completing = false;                // ended, its hosts in their epilogue
     };
 
     // Jobs in the order in which they entered a state. Those that have left it stay until there
@@ -131,6 +132,9 @@ class Engine {
     void begin(JobIndex job);
     void finish(JobIndex job);
     void free_allocation(JobIndex job);
+    void release(JobIndex job);
+    bool holds_hosts(JobIndex job) const;
+    double speed_of(JobIndex job) const;
     void end_without_run(JobIndex job, JobState state);
     void settle_dependents(JobIndex job);
     void fire(std::uint32_t call);
@@ -167,6 +171,7 @@ class Engine {
     FreeHosts free_;
     Releases releases_;
     bool track_releases_ = false;
+    std::map<JobIndex, double> completing_; // ended at this date, hosts still in their epilogue
     HostArchive::Packer packer_;
     std::shared_ptr<Record> record_ = std::make_shared<Record>();
 

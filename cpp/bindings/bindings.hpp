@@ -9,6 +9,7 @@
 #include <nanobind/ndarray.h>
 
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 namespace noctule {
@@ -28,6 +29,34 @@ Column<T> column_of(const T* data, std::size_t size, nb::handle owner, std::int6
 template <typename T> Column<T> column_of(const std::vector<T>& values, nb::handle owner) {
     return column_of(values.data(), values.size(), owner);
 }
+
+// An engine that tells other threads not to look while a native policy runs without the GIL.
+class BoundEngine : public Engine {
+  public:
+    using Engine::Engine;
+
+    class NativeRun {
+      public:
+        explicit NativeRun(BoundEngine& engine) : engine_(engine) {
+            engine.running_natively_ = true;
+        }
+        ~NativeRun() { engine_.running_natively_ = false; }
+        NativeRun(const NativeRun&) = delete;
+
+      private:
+        BoundEngine& engine_;
+    };
+
+    BoundEngine& at_rest() {
+        if (running_natively_) {
+            throw std::runtime_error("the simulation is running in another thread");
+        }
+        return *this;
+    }
+
+  private:
+    bool running_natively_ = false; // read and written with the GIL held
+};
 
 // A job's id as the user wrote it: an int or a str.
 nb::object id_object(const JobTable& table, JobIndex job);

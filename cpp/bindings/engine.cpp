@@ -27,11 +27,14 @@ std::vector<std::string> hosts_text(const Record& record, std::size_t first, std
     return texts;
 }
 
-std::shared_ptr<Engine> make_engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table,
-                                    double speed, double reference_speed, bool enforce_walltime,
-                                    bool reject_oversized, bool wait_for_timers,
-                                    double launch_delay, double epilogue_delay, double until) {
+std::shared_ptr<BoundEngine> make_engine(std::uint32_t n_hosts,
+                                         std::shared_ptr<const JobTable> table, double speed,
+                                         std::vector<double> speeds, double reference_speed,
+                                         bool enforce_walltime, bool reject_oversized,
+                                         bool wait_for_timers, double launch_delay,
+                                         double epilogue_delay, double until) {
     const Options options{.speed = speed,
+                          .speeds = std::move(speeds),
                           .reference_speed = reference_speed,
                           .enforce_walltime = enforce_walltime,
                           .reject_oversized = reject_oversized,
@@ -39,7 +42,7 @@ std::shared_ptr<Engine> make_engine(std::uint32_t n_hosts, std::shared_ptr<const
                           .launch_delay = launch_delay,
                           .epilogue_delay = epilogue_delay,
                           .until = until};
-    return std::make_shared<Engine>(n_hosts, std::move(table), options);
+    return std::make_shared<BoundEngine>(n_hosts, std::move(table), options);
 }
 
 std::unique_ptr<Policy> make_native(const std::string& name,
@@ -96,24 +99,27 @@ void bind_native_policy(nb::module_& module) {
 }
 
 void bind_engine(nb::module_& module) {
-    nb::class_<Engine>(module, "Engine", "The time-keeper of one run.")
+    nb::class_<BoundEngine>(module, "Engine", "The time-keeper of one run.")
         .def(nb::new_(&make_engine), nb::arg("n_hosts"), nb::arg("table"), nb::kw_only(),
-             nb::arg("speed"), nb::arg("reference_speed"), nb::arg("enforce_walltime"),
-             nb::arg("reject_oversized"), nb::arg("wait_for_timers"), nb::arg("launch_delay"),
-             nb::arg("epilogue_delay"), nb::arg("until"))
+             nb::arg("speed"), nb::arg("speeds"), nb::arg("reference_speed"),
+             nb::arg("enforce_walltime"), nb::arg("reject_oversized"), nb::arg("wait_for_timers"),
+             nb::arg("launch_delay"), nb::arg("epilogue_delay"), nb::arg("until"))
         .def(
             "run",
-            [](Engine& engine, Policy& policy, std::uint64_t n_calls) {
+            [](BoundEngine& engine, Policy& policy, std::uint64_t n_calls) {
+                const BoundEngine::NativeRun native_run(engine.at_rest());
                 nb::gil_scoped_release release;
                 return run(engine, policy, n_calls);
             },
             nb::arg("policy"), nb::arg("n_calls"),
             "Call the policy at most so many times; False once the run has ended.")
-        .def_prop_ro("now", &Engine::now)
-        .def_prop_ro("n_ended", &Engine::n_ended)
-        .def_prop_ro("n_jobs", [](const Engine& e) { return e.table().jobs.size(); })
-        .def("record", &Engine::record, nb::arg("final"),
-             "Return the record so far; a final one is shared, and the run must not go on.");
+        .def_prop_ro("now", [](const BoundEngine& e) { return e.now(); })
+        .def_prop_ro("n_ended", [](const BoundEngine& e) { return e.n_ended(); })
+        .def_prop_ro("n_jobs", [](const BoundEngine& e) { return e.table().jobs.size(); })
+        .def(
+            "record", [](BoundEngine& e, bool final) { return e.at_rest().record(final); },
+            nb::arg("final"),
+            "Return the record so far; a final one is shared, and the run must not go on.");
 }
 
 } // namespace noctule

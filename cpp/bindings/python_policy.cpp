@@ -33,7 +33,7 @@ struct PythonView::Messages {
     nb::object view_job_type = nb::borrow(nb::type<ViewJob>());
 };
 
-PythonView::PythonView(std::shared_ptr<Engine> engine, nb::object jobs, bool clairvoyant)
+PythonView::PythonView(std::shared_ptr<BoundEngine> engine, nb::object jobs, bool clairvoyant)
     : engine_(std::move(engine)), jobs_of_(std::move(jobs)), clairvoyant_(clairvoyant),
       n_static_(engine_->table().jobs.size()), messages_(std::make_unique<Messages>()) {
     for (PyObject* name : {messages_->job.ptr(), messages_->hosts.ptr(), messages_->time.ptr(),
@@ -51,6 +51,9 @@ PythonView::~PythonView() {
             Py_DECREF(job);
         }
     }
+    if (events_.is_valid()) {
+        nb::inst_ptr<Events>(events_)->view = nullptr;
+    }
 }
 
 nb::object PythonView::id_of(JobIndex job) const {
@@ -65,7 +68,7 @@ PyObject* PythonView::job_object(JobIndex job) {
         const Job& what = engine_->job(job);
         nb::object object = nb::inst_alloc(nb::type<ViewJob>());
         new (nb::inst_ptr<ViewJob>(object))
-            ViewJob{this, job, what.submit_time, what.walltime, what.n_hosts, id_of(job)};
+            ViewJob{this, jobs_of_, job, what.submit_time, what.walltime, what.n_hosts, id_of(job)};
         nb::inst_mark_ready(object);
         jobs_[job] = object.release().ptr();
     }

@@ -55,7 +55,7 @@ const std::array<PyType_Slot, 3> iterator_slots{{
 
 PythonView& view_of(const ViewJob& job) {
     if (job.view == nullptr) {
-        throw nb::attribute_error("the job has ended, only what it asked for is still known");
+        throw nb::attribute_error("the job has ended: only what it asked for is still known");
     }
     return *job.view;
 }
@@ -65,7 +65,7 @@ template <typename Get> auto of_engine(Get get) {
 }
 
 nb::object label(const ViewJob& job, const char* name) {
-    return view_of(job).jobs().attr("label")(name, job.index);
+    return job.jobs.attr("label")(name, job.index);
 }
 
 std::vector<std::pair<double, std::uint32_t>> releases(PythonView& view) {
@@ -80,6 +80,9 @@ std::vector<std::pair<double, std::uint32_t>> releases(PythonView& view) {
 nb::object made_events(nb::handle self) {
     Events& events = nb::cast<Events&>(self);
     if (!events.made.is_valid()) {
+        if (events.view == nullptr) {
+            throw std::runtime_error("the simulation of these events is gone");
+        }
         events.made = events.view->make_events();
     }
     return events.made;
@@ -102,8 +105,7 @@ void bind_view_job(nb::module_& module) {
             "queue", [](const ViewJob& job) { return label(job, "queue"); },
             nb::sig("def queue(self) -> int | str | None"))
         .def_prop_ro(
-            "extra",
-            [](const ViewJob& job) { return view_of(job).jobs().attr("extra")(job.index); },
+            "extra", [](const ViewJob& job) { return job.jobs.attr("extra")(job.index); },
             nb::sig("def extra(self) -> collections.abc.Mapping[str, typing.Any]"),
             "Fields of the workload that Noctule does not use.")
         .def_prop_ro("start_time", of_engine([](Engine& e, JobIndex j) { return e.start_time(j); }),
@@ -157,7 +159,7 @@ void bind_view(nb::module_& module) {
             [](nb::handle self, nb::handle key) { return nb::object(made_events(self)[key]); },
             nb::arg("key"), nb::sig("def __getitem__(self, key: int) -> noctule.messages.Event"));
     nb::class_<PythonView>(module, "View", "What a policy may see; nothing in it can be changed.")
-        .def(nb::init<std::shared_ptr<Engine>, nb::object, bool>(), nb::arg("engine"),
+        .def(nb::init<std::shared_ptr<BoundEngine>, nb::object, bool>(), nb::arg("engine"),
              nb::arg("jobs"), nb::arg("clairvoyant"))
         .def(
             "run",

@@ -9,7 +9,8 @@ class PythonView;
 
 // A job as a policy may know it: one object a job, made when it is first shown.
 struct ViewJob {
-    PythonView* view; // none once the view is gone
+    PythonView* view; // none once the job has ended, or the view is gone
+    nb::object jobs;  // what knows its labels
     JobIndex index;
     double submit_time;
     double walltime;
@@ -19,19 +20,19 @@ struct ViewJob {
 
 // The events of one call; made into objects only if the policy looks at them.
 struct Events {
-    PythonView* view;
-    nb::object made; // a tuple, once made
+    PythonView* view; // none once the view is gone
+    nb::object made;  // a tuple, once made
 };
 
 class PythonView {
   public:
     // `jobs` knows what the engine need not: labels, extra fields and the jobs that the policy
     // registers.
-    PythonView(std::shared_ptr<Engine> engine, nb::object jobs, bool clairvoyant);
+    PythonView(std::shared_ptr<BoundEngine> engine, nb::object jobs, bool clairvoyant);
     ~PythonView();
     PythonView(const PythonView&) = delete;
 
-    Engine& engine() { return *engine_; }
+    Engine& engine() { return engine_->at_rest(); }
     const nb::object& jobs() const { return jobs_of_; }
     bool clairvoyant() const { return clairvoyant_; }
     std::uint64_t n_calls() const { return n_calls_; }
@@ -61,7 +62,7 @@ class PythonView {
     TimerTag tag_of(nb::handle name);
     [[noreturn]] void refuse(const std::string& what, const std::string& why);
 
-    std::shared_ptr<Engine> engine_;
+    std::shared_ptr<BoundEngine> engine_;
     nb::object jobs_of_;
     bool clairvoyant_;
     std::size_t n_static_; // jobs of the workload; those behind were registered

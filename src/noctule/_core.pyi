@@ -135,7 +135,7 @@ class Record:
 class Engine:
     """The time-keeper of one run."""
 
-    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float) -> None: ...
+    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, speeds: Sequence[float], reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float) -> None: ...
 
     def run(self, policy: NativePolicy, n_calls: int) -> bool:
         """Call the policy at most so many times; False once the run has ended."""

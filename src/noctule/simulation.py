@@ -104,6 +104,7 @@ class Simulation:
             platform.n_hosts,
             workload.table,
             speed=platform.speed,
+            speeds=[],
             reference_speed=platform.reference_speed if scale is None else scale,
             enforce_walltime=self.options.enforce_walltime,
             reject_oversized=self.options.reject_oversized,
@@ -115,6 +116,7 @@ class Simulation:
         self._jobs = _Jobs(workload)
         self.view = View(self._engine, self._jobs, self.options.clairvoyant)
         self._ended = False
+        self._stepping = False
         self._schedule: Schedule | None = None
 
     @property
@@ -136,6 +138,12 @@ class Simulation:
         """Call the policy so many times, once an instant; False once the run has ended."""
         if self._ended:
             return False
+        if self._stepping:
+            raise InputError(
+                "simulation: got a step while it is running, expected neither its policy nor "
+                "another thread to go on with it"
+            )
+        self._stepping = True
         try:
             if isinstance(self._policy, _core.NativePolicy):
                 self._ended = not self._engine.run(self._policy, n_calls)
@@ -147,6 +155,8 @@ class Simulation:
         except Exception as error:
             self._ended = True
             raise DecisionError(self._complaint(error)) from error
+        finally:
+            self._stepping = False
         return not self._ended
 
     def run(self, progress: ProgressReport | None = None) -> Schedule:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import gc
 import math
 import threading
@@ -367,6 +369,80 @@ def test_a_python_policy_leaves_nothing_behind():
     del simulation
     gc.collect()
     assert gone() is None
+
+
+def test_a_policy_cannot_step_its_own_simulation():
+    def decide(view, events):
+        simulations[0].step()
+
+    workload = nt.Workload.from_jobs([job("A")])
+    simulations = [nt.Simulation(nt.Platform.homogeneous(4), workload, Scripted(decide))]
+    with pytest.raises(InputError, match="simulation: got a step while it is running"):
+        simulations[0].step()
+
+
+def test_nobody_looks_into_a_native_run_from_another_thread():
+    workload = nt.Workload.from_jobs(
+        [job(f"{i}", hosts=1 + i % 3, runtime=1 + i % 7, submit=i // 4) for i in range(40_000)]
+    )
+    simulation = nt.Simulation(nt.Platform.homogeneous(4), workload, "easy")
+    seen = []
+    thread = threading.Thread(target=simulation.step, args=(10**9,))
+    thread.start()
+    while thread.is_alive():
+        try:
+            seen.append(len(simulation.view.waiting))
+        except RuntimeError as error:
+            seen.append(str(error))
+    thread.join()
+    assert "the simulation is running in another thread" in seen
+    assert simulation.ended
+
+
+def test_labels_of_a_job_are_known_after_its_end():
+    kept = []
+
+    def decide(view, events):
+        kept.extend(event.job for event in events if isinstance(event, JobFinished))
+        return start_everything(view, events)
+
+    run(Scripted(decide), [dataclasses.replace(job("A"), user="ada", extra={"color": "red"})])
+    assert (kept[0].id, kept[0].n_hosts, kept[0].user, kept[0].extra) == (
+        "A",
+        1,
+        "ada",
+        {"color": "red"},
+    )
+    with pytest.raises(AttributeError, match="only what it asked for is still known"):
+        _ = kept[0].start_time
+
+
+def test_a_finished_job_shows_its_start_even_during_an_epilogue():
+    seen = []
+
+    def decide(view, events):
+        for event in events:
+            if isinstance(event, JobFinished):
+                seen.append((event.job.start_time, view.releases()))
+        return start_everything(view, events)
+
+    run(Scripted(decide), [job("A", submit=3, walltime=50, epilogue=5)])
+    assert seen == [(3, [(13, 1)])]
+
+
+def test_events_kept_from_a_failed_call_do_not_crash():
+    kept = []
+
+    class KeepsAndFails:
+        def decide(self, view, events):
+            kept.append(events)
+            raise ValueError("no")
+
+    with contextlib.suppress(DecisionError):
+        run(KeepsAndFails, [job("A")])
+    gc.collect()
+    with pytest.raises(RuntimeError, match="the simulation of these events is gone"):
+        len(kept[0])
 
 
 def test_records_outlive_the_simulation():
