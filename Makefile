@@ -29,6 +29,7 @@ test-slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -m slow
 
 test-cpp: $(BIN)/python
+	mkdir -p build
 	$(BIN)/cmake -S . -B build/tests -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
 	  -DNOCTULE_TESTS=ON -DNOCTULE_WERROR=ON -DCMAKE_BUILD_TYPE=Debug > build/tests.log || (cat build/tests.log; false)
 	$(BIN)/cmake --build build/tests
@@ -40,6 +41,7 @@ lint: $(VENV)/.installed
 	$(BIN)/clang-format --dry-run --Werror $(NATIVE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	mkdir -p build
 	$(BIN)/python -m nanobind.stubgen -q -m noctule._core -O build
 	diff build/_core.pyi src/noctule/_core.pyi
 

@@ -35,8 +35,8 @@ void Engine::start(JobIndex job, Allocation allocation) {
     const std::uint32_t n = table_->jobs[job].n_hosts;
     if (n > free_.count()) {
         refuse("StartJob(job_id=" + describe_job(job) + ")",
-               "the job asks for " + std::to_string(n) + " hosts, " +
-                   std::to_string(free_.count()) + " are free");
+               "the job asks for " + std::to_string(n) + (n == 1 ? " host, " : " hosts, ") +
+                   std::to_string(free_.count()) + (free_.count() == 1 ? " is free" : " are free"));
     }
     packer_.begin();
     std::optional<Interval> run;
@@ -131,6 +131,7 @@ void Engine::call_at(double time, TimerTag tag) {
     }
     call_of_tag_[tag] = call + 1;
     ++n_live_calls_;
+    ++n_queued_calls_;
     queue_.add(time, Rank::timer, call);
 }
 
@@ -144,6 +145,7 @@ void Engine::cancel_call(TimerTag tag) {
 
 void Engine::fire(std::uint32_t call) {
     spare_calls_.push_back(call);
+    --n_queued_calls_;
     if (calls_[call].live) {
         const TimerTag tag = calls_[call].tag;
         call_of_tag_[tag] = 0;
@@ -159,6 +161,7 @@ void Engine::postpone(double time, Decision decision) {
     }
     queue_.add(time, Rank::decision, static_cast<std::uint32_t>(postponed_.size()));
     postponed_.push_back(std::move(decision));
+    ++n_postponed_;
 }
 
 void Engine::apply_postponed() {
@@ -170,7 +173,11 @@ void Engine::apply_postponed() {
         }
         postponed_[decision].hosts = {};
     }
+    n_postponed_ -= due_.size();
     due_.clear();
+    if (n_postponed_ == 0) {
+        postponed_.clear();
+    }
 }
 
 void Engine::apply(const Decision& decision) {

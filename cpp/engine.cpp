@@ -24,7 +24,7 @@ std::string format_time(double time) {
 }
 
 Engine::Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, const Options& options)
-    : table_(std::move(table)), options_(options), free_(n_hosts), packer_(n_hosts / 2 + 1) {
+    : table_(std::move(table)), options_(options), free_(n_hosts) {
     const std::size_t n = table_->jobs.size();
     n_unfinished_ = n;
     end_of_arrivals_ = static_cast<JobIndex>(n);
@@ -87,13 +87,14 @@ bool Engine::advance() {
         if (next_time() <= now_) {
             collect();
         }
-        apply_postponed();
         return true;
     }
     while (events_.empty()) {
-        if (n_unfinished_ == 0 && !(options_.wait_for_timers && n_live_calls_ > 0)) {
+        if (n_unfinished_ == 0 && completing_.empty() &&
+            !(options_.wait_for_timers && n_live_calls_ > 0)) {
             return false;
         }
+        discard_dead_events();
         const double time = next_time();
         if (time > options_.until) {
             now_ = std::max(now_, options_.until);
@@ -102,12 +103,28 @@ bool Engine::advance() {
         if (time == infinity) {
             report_deadlock("nothing is left to happen");
         }
+        calls_at_now_ = time == now_ ? calls_at_now_ : 0;
         now_ = time;
         collect();
         apply_postponed();
     }
+    ++instant_;
     refuse_livelock();
     return true;
+}
+
+// Cancelled timers and the ends of killed jobs must not move the clock.
+void Engine::discard_dead_events() {
+    while (!queue_.empty()) {
+        const FutureEvent& event = queue_.next();
+        const bool dead_call = event.rank() == Rank::timer && !calls_[event.subject].live;
+        const bool dead_end =
+            event.rank() == Rank::end && status_[event.subject].state != JobState::running;
+        if (!dead_call && !dead_end) {
+            return;
+        }
+        handle(queue_.pop());
+    }
 }
 
 void Engine::collect() {
@@ -216,7 +233,7 @@ void Engine::begin(JobIndex job) {
     if (track_releases_) {
         releases_.add({now_ + what.walltime, job, what.n_hosts});
     }
-    record_->add_host_states(now_, free_.count(), free_.n_hosts() - free_.count());
+    note_host_states();
     note_progress();
 }
 
@@ -239,6 +256,7 @@ void Engine::finish(JobIndex job) {
             releases_.add({now_, job, what.n_hosts});
         }
         queue_.add(now_ + epilogue, Rank::release, job);
+        note_host_states();
     } else {
         free_allocation(job);
     }
@@ -260,6 +278,10 @@ void Engine::release(JobIndex job) {
 void Engine::free_allocation(JobIndex job) {
     const std::uint32_t n = table_->jobs[job].n_hosts;
     record_->archive.for_each(status_[job].hosts, n, [&](Interval run) { free_.give(run); });
+    note_host_states();
+}
+
+void Engine::note_host_states() {
     record_->add_host_states(now_, free_.count(), free_.n_hosts() - free_.count());
 }
 
@@ -331,31 +353,42 @@ HostSet Engine::completing_hosts() const {
 
 void Engine::refuse_livelock() {
     ++quiet_calls_;
-    if (quiet_calls_ > max_quiet_calls && running_.size == 0 && next_arrival_ == end_of_arrivals_) {
+    ++calls_at_now_;
+    const bool only_timers = queue_.size() == n_queued_calls_ && next_arrival_ == end_of_arrivals_;
+    if (calls_at_now_ > max_quiet_calls) {
+        report_deadlock("the policy was called a million times at this instant");
+    }
+    if (quiet_calls_ > max_quiet_calls && only_timers) {
         report_deadlock("the policy keeps calling itself and decides nothing");
     }
 }
 
 void Engine::report_deadlock(const std::string& what) const {
-    std::string text = "t=" + format_time(now_) + ": " + what + ", but ";
     std::vector<JobIndex> stuck;
-    std::size_t cursor = 0;
-    for (JobIndex job = 0; (job = next(waiting_, cursor)) != no_job;) {
-        stuck.push_back(job);
-    }
-    const bool waiting = !stuck.empty();
-    if (!waiting) {
+    const auto collect_stuck = [&](JobState state) {
         for (JobIndex job = 0; job < status_.size(); ++job) {
-            if (status_[job].state == JobState::pending) {
+            if (status_[job].state == state) {
                 stuck.push_back(job);
             }
         }
+        return !stuck.empty();
+    };
+    std::string text = "t=" + format_time(now_) + ": " + what;
+    const char* why = collect_stuck(JobState::waiting)   ? " for the policy to start or reject them"
+                      : collect_stuck(JobState::running) ? " for ever"
+                      : collect_stuck(JobState::pending) ? " for others to end"
+                                                         : nullptr;
+    if (why == nullptr) {
+        throw DeadlockError(text + ", although every job has ended");
     }
-    text += std::to_string(stuck.size()) + (stuck.size() == 1 ? " job waits" : " jobs wait");
-    text += waiting ? " for the policy to start or reject them: " : " for others to end: ";
+    const bool one = stuck.size() == 1;
+    const bool runs = status_[stuck.front()].state == JobState::running;
+    text += ", but " + std::to_string(stuck.size()) + (one ? " job " : " jobs ");
+    text += std::string(runs ? "run" : "wait") + (one ? "s" : "") + why + ": ";
     for (std::size_t i = 0; i < std::min(stuck.size(), jobs_named_in_errors); ++i) {
+        const std::uint32_t n = table_->jobs[stuck[i]].n_hosts;
         text += (i > 0 ? ", " : "") + std::string("job ") + describe_job(stuck[i]) + " (" +
-                std::to_string(table_->jobs[stuck[i]].n_hosts) + " hosts)";
+                std::to_string(n) + (n == 1 ? " host)" : " hosts)");
     }
     text += stuck.size() > jobs_named_in_errors ? ", ..." : "";
     throw DeadlockError(text + "; " + std::to_string(n_free()) + " of " +

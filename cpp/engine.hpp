@@ -70,6 +70,7 @@ class Engine {
 
     // What a policy may see.
     double now() const { return now_; }
+    std::uint64_t instant() const { return instant_; } // counts the calls of the policy
     std::uint32_t n_hosts() const { return free_.n_hosts(); }
     std::uint32_t n_free() const { return free_.count(); }
     const FreeHosts& free_hosts() const { return free_; }
@@ -81,6 +82,7 @@ class Engine {
     double expected_end(JobIndex job) const { return start_time(job) + table_->jobs[job].walltime; }
     HostSet hosts(JobIndex job) const;
     HostSet completing_hosts() const;
+    bool is_completing(JobIndex job) const { return completing_.contains(job); }
 
     // The jobs in a state, waiting or running, oldest first: each call gives the next one from a
     // cursor that starts at zero; no_job ends them.
@@ -141,6 +143,8 @@ class Engine {
     void apply_postponed();
 
     void note_progress() { quiet_calls_ = 0; }
+    void note_host_states();
+    void discard_dead_events();
     void refuse_livelock();
     JobRow live_row(JobIndex job) const;
     void add_live_rows(Record& record) const;
@@ -161,7 +165,10 @@ class Engine {
     std::size_t n_unfinished_ = 0;
     std::uint32_t submissions_ = 0;
     std::size_t n_live_calls_ = 0;
-    std::uint64_t quiet_calls_ = 0;
+    std::size_t n_queued_calls_ = 0;
+    std::uint64_t quiet_calls_ = 0; // without any progress of a job
+    std::uint64_t calls_at_now_ = 0;
+    std::uint64_t instant_ = 0;
 
     EventQueue queue_;
     std::vector<Event> events_;
@@ -180,6 +187,7 @@ class Engine {
     std::vector<std::uint32_t> call_of_tag_; // a call and 1, or 0
 
     std::vector<Decision> postponed_;
+    std::size_t n_postponed_ = 0; // still to come
     std::vector<std::uint32_t> due_;
 
     // Per job with dependencies: how many are left, and the earliest date so far.

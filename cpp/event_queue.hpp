@@ -26,6 +26,7 @@ struct FutureEvent {
 class EventQueue {
   public:
     bool empty() const { return heap_.empty(); }
+    std::size_t size() const { return heap_.size(); }
     const FutureEvent& next() const { return heap_.front(); }
 
     void add(double time, Rank rank, std::uint32_t subject) {

@@ -21,11 +21,14 @@ class HostArchive {
     // Packs the runs one by one, in increasing order, then keeps them.
     class Packer {
       public:
-        explicit Packer(std::uint32_t max_runs) : bytes_(std::size_t{max_runs} * 10) {}
+        Packer() : bytes_(256) {}
 
         void begin() { size_ = 0, next_ = 0; }
 
         void add(Interval run) {
+            if (bytes_.size() - size_ < 10) { // two numbers of five bytes
+                bytes_.resize(2 * bytes_.size());
+            }
             put(run.first - next_);
             put(run.last - run.first);
             next_ = run.last + 1;

@@ -25,6 +25,7 @@ class View {
     std::uint32_t submission_number(JobIndex job) const { return engine_.submission_number(job); }
     double expected_end(JobIndex job) const { return engine_.expected_end(job); }
     HostSet hosts(JobIndex job) const { return engine_.hosts(job); }
+    bool is_completing(JobIndex job) const { return engine_.is_completing(job); }
 
   private:
     Engine& engine_;

@@ -13,7 +13,7 @@ inline constexpr JobIndex no_job = std::numeric_limits<JobIndex>::max();
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double not_a_time = std::numeric_limits<double>::quiet_NaN();
 
-// What a job does once started. Both kinds are alone on their hosts, so they are one timer each.
+// What a job does once started. Delays and computations are alone on their hosts: one timer each.
 enum class ProfileKind : std::uint8_t { delay, compute, unsupported };
 
 struct Job {

@@ -47,6 +47,8 @@ class BoundEngine : public Engine {
         BoundEngine& engine_;
     };
 
+    const void* served_by = nullptr; // the native policy of this run
+
     BoundEngine& at_rest() {
         if (running_natively_) {
             throw std::runtime_error("the simulation is running in another thread");

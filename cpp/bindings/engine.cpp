@@ -1,6 +1,7 @@
 // The engine, its record and the native policies.
 #include "bindings/bindings.hpp"
 
+#include "errors.hpp"
 #include "policies/policies.hpp"
 
 #include <nanobind/stl/pair.h>
@@ -45,14 +46,29 @@ std::shared_ptr<BoundEngine> make_engine(std::uint32_t n_hosts,
     return std::make_shared<BoundEngine>(n_hosts, std::move(table), options);
 }
 
-std::unique_ptr<Policy> make_native(const std::string& name,
-                                    const std::vector<std::pair<int, double>>& order,
-                                    int allocation) {
+// A policy remembers its run, so it cannot serve two.
+struct NativePolicy {
+    std::unique_ptr<Policy> policy;
+    bool used = false;
+
+    Policy& serving(BoundEngine& engine) {
+        if (used && engine.served_by != this) {
+            throw InputError("policy: got a native policy that has decided for another simulation, "
+                             "expected a new one");
+        }
+        engine.served_by = this;
+        used = true;
+        return *policy;
+    }
+};
+
+NativePolicy make_native(const std::string& name, const std::vector<std::pair<int, double>>& order,
+                         int allocation) {
     std::vector<OrderStep> program;
     for (const auto& [op, value] : order) {
         program.push_back({static_cast<OrderOp>(op), value});
     }
-    return make_policy(name, Order(std::move(program)), static_cast<Allocation>(allocation));
+    return {make_policy(name, Order(std::move(program)), static_cast<Allocation>(allocation))};
 }
 
 } // namespace
@@ -61,7 +77,15 @@ void bind_record(nb::module_& module) {
     nb::class_<Record>(module, "Record",
                        "What happened: columns, in the order in which jobs ended.")
         .def("__len__", &Record::size)
-        .def("hosts", &Record::hosts, nb::arg("row"))
+        .def(
+            "hosts",
+            [](const Record& record, std::size_t row) {
+                if (row >= record.size()) {
+                    throw nb::index_error("no such row");
+                }
+                return record.hosts(row);
+            },
+            nb::arg("row"))
         .def("hosts_text", &hosts_text, nb::arg("first"), nb::arg("last"),
              "Return the hosts of rows [first, last) as texts such as `0-3 7`.")
         .def_prop_ro("job", record_column(&Record::job),
@@ -92,7 +116,7 @@ void bind_record(nb::module_& module) {
 }
 
 void bind_native_policy(nb::module_& module) {
-    nb::class_<Policy>(module, "NativePolicy", "A policy that runs without Python.")
+    nb::class_<NativePolicy>(module, "NativePolicy", "A policy that runs without Python.")
         .def(nb::new_(&make_native), nb::arg("name"), nb::arg("order"), nb::arg("allocation"),
              "Make one by its name, an order's program and an allocation's number.");
     module.def("policy_names", &policy_names, "Return the names of the native policies.");
@@ -106,7 +130,8 @@ void bind_engine(nb::module_& module) {
              nb::arg("launch_delay"), nb::arg("epilogue_delay"), nb::arg("until"))
         .def(
             "run",
-            [](BoundEngine& engine, Policy& policy, std::uint64_t n_calls) {
+            [](BoundEngine& engine, NativePolicy& native, std::uint64_t n_calls) {
+                Policy& policy = native.serving(engine);
                 const BoundEngine::NativeRun native_run(engine.at_rest());
                 nb::gil_scoped_release release;
                 return run(engine, policy, n_calls);

@@ -52,6 +52,14 @@ std::vector<HostId> host_list(const HostSet& set) {
     return hosts;
 }
 
+// Refuses a job that the table does not have.
+JobIndex checked(const JobTable& table, std::size_t index) {
+    if (index >= table.jobs.size()) {
+        throw nb::index_error("no such job");
+    }
+    return static_cast<JobIndex>(index);
+}
+
 template <typename T>
 using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -123,6 +131,10 @@ void bind_host_set(nb::module_& module) {
         .def_static("from_str", &HostSet::parse, nb::arg("text"), "Read a text such as `0-3 7`.")
         .def("__str__", &HostSet::to_string)
         .def("__repr__", [](const HostSet& s) { return "HostSet('" + s.to_string() + "')"; })
+        .def("__reduce__",
+             [](const HostSet& s) {
+                 return nb::make_tuple(nb::type<HostSet>(), nb::make_tuple(s.to_string()));
+             })
         .def("__len__", &HostSet::size)
         .def("__bool__", [](const HostSet& s) { return !s.empty(); })
         .def("__contains__", &HostSet::contains, nb::arg("host"))
@@ -156,15 +168,25 @@ void bind_job_table(nb::module_& module) {
              nb::arg("failing"), nb::arg("cancel_time") = nb::none(),
              nb::arg("launch_delay") = nb::none(), nb::arg("epilogue_delay") = nb::none())
         .def("__len__", [](const JobTable& table) { return table.jobs.size(); })
-        .def("job_id", &id_object, nb::arg("index"),
-             nb::sig("def job_id(self, index: int) -> int | str"))
-        .def("cancel_time", &JobTable::cancel_time, nb::arg("index"))
-        .def("launch_delay", &JobTable::launch_delay, nb::arg("index"))
-        .def("epilogue_delay", &JobTable::epilogue_delay, nb::arg("index"))
+        .def(
+            "job_id", [](const JobTable& t, std::size_t i) { return id_object(t, checked(t, i)); },
+            nb::arg("index"), nb::sig("def job_id(self, index: int) -> int | str"))
+        .def(
+            "cancel_time",
+            [](const JobTable& t, std::size_t i) { return t.cancel_time(checked(t, i)); },
+            nb::arg("index"))
+        .def(
+            "launch_delay",
+            [](const JobTable& t, std::size_t i) { return t.launch_delay(checked(t, i)); },
+            nb::arg("index"))
+        .def(
+            "epilogue_delay",
+            [](const JobTable& t, std::size_t i) { return t.epilogue_delay(checked(t, i)); },
+            nb::arg("index"))
         .def(
             "add_dependency",
-            [](JobTable& table, JobIndex job, JobIndex on, double think_time) {
-                table.dependencies.push_back({job, on, think_time});
+            [](JobTable& table, std::size_t job, std::size_t on, double think_time) {
+                table.dependencies.push_back({checked(table, job), checked(table, on), think_time});
             },
             nb::arg("job"), nb::arg("on"), nb::arg("think_time"))
         .def("dependency_cycle", &JobTable::dependency_cycle,

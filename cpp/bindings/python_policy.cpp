@@ -101,6 +101,15 @@ JobIndex PythonView::find(nb::handle job, const char* decision) {
     return nb::cast<JobIndex>(found);
 }
 
+JobIndex PythonView::find_shown(nb::handle job) {
+    const JobIndex found = find(job, "view.job");
+    if (engine().state(found) == JobState::pending) {
+        refuse("view.job(" + std::string(nb::repr(job).c_str()) + ")",
+               "the job has not been submitted yet");
+    }
+    return found;
+}
+
 nb::tuple PythonView::make_events() {
     const auto happened = engine_->events();
     nb::list list;
@@ -133,8 +142,16 @@ nb::tuple PythonView::make_events() {
 }
 
 bool PythonView::run(nb::handle self, nb::handle decide, std::uint64_t n_calls) {
+    if (in_call_) {
+        refuse("decide()", "went on with its own simulation");
+    }
+    struct InCall {
+        bool& flag;
+        explicit InCall(bool& f) : flag(f) { flag = true; }
+        ~InCall() { flag = false; }
+    } const in_call(in_call_);
     for (; n_calls > 0; --n_calls) {
-        if (!engine_->advance()) {
+        if (!engine().advance()) {
             return false;
         }
         call(self, decide);
@@ -143,7 +160,6 @@ bool PythonView::run(nb::handle self, nb::handle decide, std::uint64_t n_calls) 
 }
 
 void PythonView::call(nb::handle self, nb::handle decide) {
-    ++n_calls_;
     if (!events_.is_valid()) {
         events_ = nb::cast(Events{this, {}});
     }
@@ -153,28 +169,33 @@ void PythonView::call(nb::handle self, nb::handle decide) {
     if (!answer.is_valid()) {
         nb::raise_python_error();
     }
+    std::vector<nb::object> decisions;
     if (!answer.is_none()) {
-        collect(answer);
+        decisions = collect(answer);
     }
-    Events* events = nb::inst_ptr<Events>(events_);
-    if (Py_REFCNT(events_.ptr()) == 1) {
-        events->made.reset();
-    } else { // the policy keeps them: they must outlive this instant
-        if (!events->made.is_valid()) {
-            events->made = make_events();
-        }
-        events_.reset();
-    }
-    for (const nb::object& decision : decisions_) {
+    settle_events();
+    for (const nb::object& decision : decisions) {
         apply(decision);
     }
-    decisions_.clear();
     forget_ended();
 }
 
+// Events that the policy keeps must outlive this instant; others are used again.
+void PythonView::settle_events() {
+    Events* events = nb::inst_ptr<Events>(events_);
+    if (Py_REFCNT(events_.ptr()) == 1) {
+        events->made.reset();
+        return;
+    }
+    if (!events->made.is_valid()) {
+        events->made = make_events();
+    }
+    events_.reset();
+}
+
 // All decisions are taken before the first is applied, so that the view stands still meanwhile.
-void PythonView::collect(nb::handle answer) {
-    decisions_.clear();
+std::vector<nb::object> PythonView::collect(nb::handle answer) {
+    std::vector<nb::object> decisions;
     const nb::object iterator = nb::steal(PyObject_GetIter(answer.ptr()));
     if (!iterator.is_valid()) {
         PyErr_Clear();
@@ -182,11 +203,12 @@ void PythonView::collect(nb::handle answer) {
                                ", expected decisions to iterate over");
     }
     while (PyObject* decision = PyIter_Next(iterator.ptr())) {
-        decisions_.push_back(nb::steal(decision));
+        decisions.push_back(nb::steal(decision));
     }
     if (PyErr_Occurred() != nullptr) {
         nb::raise_python_error();
     }
+    return decisions;
 }
 
 void PythonView::apply(nb::handle decision) {
@@ -226,7 +248,13 @@ void PythonView::apply_start(nb::handle decision) {
     if (!hosts.is_none()) {
         what.named_hosts = true;
         if (!nb::try_cast(hosts, what.hosts)) {
-            what.hosts = nb::cast<HostSet>(nb::type<HostSet>()(hosts));
+            try {
+                what.hosts = nb::cast<HostSet>(nb::type<HostSet>()(hosts));
+            } catch (const nb::python_error&) {
+                refuse("StartJob(job_id=" + engine_->table().id(job) + ")",
+                       "got the hosts " + std::string(nb::repr(hosts).c_str()) +
+                           ", expected a HostSet, whole numbers, or a text such as '0-3 7'");
+            }
         }
     }
     apply_or_postpone(decision, std::move(what));

@@ -28,7 +28,7 @@ struct JobIterator {
     PythonView* view;
     bool running;
     std::size_t cursor;
-    std::uint64_t n_calls; // of the view when it was made
+    std::uint64_t instant; // at which it was made
 };
 
 JobList job_list(nb::handle view, bool running) {
@@ -38,7 +38,7 @@ JobList job_list(nb::handle view, bool running) {
 PyObject* next_job(PyObject* self) {
     JobIterator& iterator = *nb::inst_ptr<JobIterator>(self);
     PythonView& view = *iterator.view;
-    if (iterator.n_calls != view.n_calls()) {
+    if (iterator.instant != view.engine().instant()) {
         PyErr_SetString(PyExc_RuntimeError, "the view has moved on since this iteration began");
         return nullptr;
     }
@@ -125,6 +125,16 @@ void bind_view_job(nb::module_& module) {
                 return view_of(job).engine().duration(job.index);
             },
             "True duration; only in a clairvoyant run.")
+        .def(
+            "__eq__",
+            [](const ViewJob& job, const nb::object& other) {
+                const ViewJob* same = nullptr;
+                return nb::try_cast(other, same) && same->index == job.index &&
+                       same->jobs.is(job.jobs);
+            },
+            nb::arg("other"), nb::is_operator(),
+            nb::sig("def __eq__(self, other: object, /) -> bool"))
+        .def("__hash__", [](const ViewJob& job) { return job.index; })
         .def("__repr__", [](const ViewJob& job) {
             return "<job " + std::string(nb::str(job.id).c_str()) + ": " +
                    std::to_string(job.n_hosts) + " hosts, walltime " + format_time(job.walltime) +
@@ -144,9 +154,26 @@ void bind_view(nb::module_& module) {
                  return list.running ? engine.n_running() : engine.n_waiting();
              })
         .def(
+            "__getitem__",
+            [](const JobList& list, std::size_t position) {
+                Engine& engine = list.view->engine();
+                std::size_t cursor = 0;
+                JobIndex job = 0;
+                do {
+                    job = list.running ? engine.next_running(cursor) : engine.next_waiting(cursor);
+                } while (job != no_job && position-- > 0);
+                if (job == no_job) {
+                    throw nb::index_error("no such job in the list");
+                }
+                return nb::steal(list.view->job_object(job));
+            },
+            nb::arg("position"), nb::sig("def __getitem__(self, position: int) -> ViewJob"),
+            "Return one job; takes as long as iterating up to it.")
+        .def(
             "__iter__",
             [](const JobList& list) {
-                return JobIterator{list.owner, list.view, list.running, 0, list.view->n_calls()};
+                return JobIterator{list.owner, list.view, list.running, 0,
+                                   list.view->engine().instant()};
             },
             nb::sig("def __iter__(self) -> collections.abc.Iterator[ViewJob]"));
     nb::class_<Events>(module, "Events", "What happened since the last call, in order.")
@@ -162,11 +189,12 @@ void bind_view(nb::module_& module) {
         .def(nb::init<std::shared_ptr<BoundEngine>, nb::object, bool>(), nb::arg("engine"),
              nb::arg("jobs"), nb::arg("clairvoyant"))
         .def(
-            "run",
+            "_run",
             [](nb::handle self, nb::handle decide, std::uint64_t n_calls) {
                 return nb::cast<PythonView&>(self).run(self, decide, n_calls);
             },
-            nb::arg("decide"), nb::arg("n_calls"))
+            nb::arg("decide"), nb::arg("n_calls"),
+            "For the simulation alone: call decide(view, events) at most so many times.")
         .def_prop_ro("now", [](PythonView& v) { return v.engine().now(); })
         .def_prop_ro(
             "n_hosts", [](PythonView& v) { return v.engine().n_hosts(); },
@@ -190,7 +218,7 @@ void bind_view(nb::module_& module) {
             "Return (date, hosts) of what running jobs will give back, at their walltimes, sorted.")
         .def(
             "job",
-            [](PythonView& v, nb::handle id) { return nb::steal(v.job_object(v.find(id, "job"))); },
+            [](PythonView& v, nb::handle id) { return nb::steal(v.job_object(v.find_shown(id))); },
             nb::arg("job_id"), nb::sig("def job(self, job_id: int | str) -> ViewJob"),
             "Return the job with this id.");
 }

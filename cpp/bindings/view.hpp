@@ -35,13 +35,15 @@ class PythonView {
     Engine& engine() { return engine_->at_rest(); }
     const nb::object& jobs() const { return jobs_of_; }
     bool clairvoyant() const { return clairvoyant_; }
-    std::uint64_t n_calls() const { return n_calls_; }
 
     // A new reference to the object of a job.
     PyObject* job_object(JobIndex job);
 
     // The job that an object of the view or an id stands for.
     JobIndex find(nb::handle job, const char* decision);
+
+    // The same, for a job that a policy may know of: not one of the future.
+    JobIndex find_shown(nb::handle job);
 
     nb::tuple make_events();
 
@@ -53,7 +55,8 @@ class PythonView {
 
     nb::object id_of(JobIndex job) const;
     void call(nb::handle self, nb::handle decide);
-    void collect(nb::handle answer);
+    std::vector<nb::object> collect(nb::handle answer);
+    void settle_events();
     void apply(nb::handle decision);
     void apply_start(nb::handle decision);
     void apply_register(nb::handle decision);
@@ -66,14 +69,13 @@ class PythonView {
     nb::object jobs_of_;
     bool clairvoyant_;
     std::size_t n_static_; // jobs of the workload; those behind were registered
-    std::uint64_t n_calls_ = 0;
     std::unique_ptr<Messages> messages_;
     std::vector<PyObject*> jobs_; // by index; null until shown and after the job's end
     nb::dict index_of_id_;        // made when a decision names a job by its id
     nb::dict tag_of_name_;
     nb::list tag_names_;
     nb::object events_;
-    std::vector<nb::object> decisions_;
+    bool in_call_ = false;
 };
 
 } // namespace noctule

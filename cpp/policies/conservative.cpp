@@ -66,7 +66,9 @@ template <typename Timeline> class Conservative final : public Policy {
         bool room = false;
         gone_.clear();
         for (const Event& event : events) {
-            if (event.kind == EventKind::job_finished) {
+            // Hosts in an epilogue are not free: they come back to the plan when they are released.
+            if (event.kind == EventKind::hosts_released ||
+                (event.kind == EventKind::job_finished && !view.is_completing(event.job))) {
                 room |= give_rest(view, event.job);
             } else if (event.kind == EventKind::job_cancelled) {
                 room |= cancel(event.job);
@@ -146,6 +148,8 @@ template <typename Timeline> class Conservative final : public Policy {
     }
 
     // Hosts of jobs that should have ended by now count as free from now on: they are waited for.
+    // Compression plans anew only where a job was late, and then in the order of the slots that
+    // were promised.
     void replan(const View& view) {
         timeline_.emplace(view.n_hosts());
         timeline_->advance(view.now());
@@ -153,9 +157,16 @@ template <typename Timeline> class Conservative final : public Policy {
             timeline_->take(release.n_hosts, running_[release.job], view.now(), release.time);
         });
         next_start_ = infinity;
+        std::vector<Planned*> order;
         for (Planned& planned : queue_) {
-            planned.slot = timeline_->earliest(planned.n_hosts, planned.walltime);
-            hold(planned);
+            order.push_back(&planned);
+        }
+        if (mode_ == WhenRoomAppears::compress) {
+            std::ranges::stable_sort(order, {}, [](const Planned* p) { return p->slot.start; });
+        }
+        for (Planned* planned : order) {
+            planned->slot = timeline_->earliest(planned->n_hosts, planned->walltime);
+            hold(*planned);
         }
     }
 

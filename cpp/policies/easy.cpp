@@ -143,7 +143,7 @@ class ContiguousEasy final : public Policy {
   private:
     struct Reservation {
         double time;
-        Interval hosts;
+        std::optional<Interval> hosts; // none if the job can never have that many in a row
     };
 
     // The first instant and place at which a run of n hosts will be free.
@@ -162,7 +162,7 @@ class ContiguousEasy final : public Policy {
             time = std::max(time, release.time);
             run = hosts.find_run(n);
         });
-        return {time, run.value_or(Interval{0, n - 1})};
+        return {run ? time : infinity, run};
     }
 
     void backfill(const View& view, Decisions& decisions) {
@@ -184,12 +184,13 @@ class ContiguousEasy final : public Policy {
     }
 
     static std::optional<Interval> place(const View& view, const QueuedJob& job,
-                                         const Window& window, Interval reserved) {
-        if (window.ends_in_time(job.walltime)) {
+                                         const Window& window,
+                                         const std::optional<Interval>& reserved) {
+        if (!reserved || window.ends_in_time(job.walltime)) {
             return view.free_hosts().find_run(job.n_hosts);
         }
         FreeHosts outside = view.free_hosts();
-        outside.exclude(reserved);
+        outside.exclude(*reserved);
         return outside.find_run(job.n_hosts);
     }
 

@@ -61,24 +61,17 @@ QueuedJob JobQueue::entry(const View& view, JobIndex job) const {
     return {key, view.walltime(job), job, view.n_hosts(job), view.submission_number(job)};
 }
 
-JobQueue::Changes JobQueue::follow(const View& view, std::span<const Event> events) {
-    Changes changes;
+void JobQueue::follow(const View& view, std::span<const Event> events) {
     for (const Event& event : events) {
         if (event.kind == EventKind::job_submitted) {
-            changes.submissions = true;
             add(view, event.job);
-        } else {
-            changes.others = true;
-            if (event.kind == EventKind::job_cancelled) {
-                remove(view, event.job);
-            }
+        } else if (event.kind == EventKind::job_cancelled) {
+            remove(view, event.job);
         }
     }
     if (order_.depends_on_time() && size_ > 1) {
         reorder(view);
-        changes.others = true;
     }
-    return changes;
 }
 
 void JobQueue::add(const View& view, JobIndex job) { insert(entry(view, job)); }
@@ -130,7 +123,6 @@ void JobQueue::insert(const QueuedJob& job) {
     *place = job;
     ++block.end;
     ++size_;
-    head_ = std::min(head_, b);
     if (block.bounded) {
         block.bounds.include(job);
     }
@@ -285,15 +277,11 @@ JobQueue::Position JobQueue::remove(Position position) {
 void JobQueue::remove(const View& view, JobIndex job) {
     if (!order_.depends_on_time()) {
         const QueuedJob wanted = entry(view, job);
-        for (std::size_t b = block_for(wanted); b < blocks_.size(); ++b) {
-            const Block& block = *blocks_[b];
-            const auto end = block.jobs.begin() + block.end;
-            const auto found = std::lower_bound(block.jobs.begin() + block.begin, end, wanted);
-            if (found != end) {
-                remove({b, static_cast<std::uint32_t>(found - block.jobs.begin())});
-                return;
-            }
-        }
+        const std::size_t b = block_for(wanted);
+        const Block& block = *blocks_[b];
+        const auto found = std::lower_bound(block.jobs.begin() + block.begin,
+                                            block.jobs.begin() + block.end, wanted);
+        remove({b, static_cast<std::uint32_t>(found - block.jobs.begin())});
         return;
     }
     for (Position p = first(); valid(p); p = after(p)) {

@@ -50,14 +50,8 @@ class JobQueue {
 
     explicit JobQueue(Order order) : order_(std::move(order)) {}
 
-    // What the events of an instant did to the queue.
-    struct Changes {
-        bool submissions = false;
-        bool others = false; // an end, a release, a cancellation: room may have appeared
-    };
-
     // Adds submitted jobs, removes cancelled ones, and puts the queue in the order of now.
-    Changes follow(const View& view, std::span<const Event> events);
+    void follow(const View& view, std::span<const Event> events);
 
     const Order& order() const { return order_; }
     bool empty() const { return size_ == 0; }

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Protocol, TextIO
 
+from noctule.errors import InputError
+
 
 class ExitCode(IntEnum):
     """What the exit code of `noctule` means."""
@@ -117,6 +119,10 @@ class Console:
         except BrokenPipeError:
             _silence(sys.stdout)
             raise PipeClosed from None
+        except OSError as error:
+            _silence(sys.stdout)
+            reason = error.strerror or error
+            raise InputError(f"standard output: cannot be written: {reason}") from None
 
 
 class PipeClosed(Exception):  # noqa: N818  (it is no error: the reader has seen enough)

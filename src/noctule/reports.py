@@ -112,13 +112,14 @@ def rerun_result(manifest: str, again: Rerun) -> Result:
     files = [file.path for file in again.manifest.outputs]
     data = {
         "manifest": manifest,
-        "noctule": again.manifest.noctule,
+        "versions": again.manifest.versions,
         "same": [name for name in files if name not in again.differing],
         "different": list(again.differing),
     }
     lines = [f"{name}: {'differs' if name in again.differing else 'same'}" for name in files]
     if again.differing:
-        lines.append(f"the run was made by noctule {again.manifest.noctule}")
+        made_by = ", ".join(f"{name} {v}" for name, v in again.manifest.versions.items())
+        lines.append(f"the run was made by {made_by}")
     return Result(data, lines=lines)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import secrets
 import shutil
 import time
@@ -101,7 +102,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What was run, and what came out."""
 
     format: int
-    noctule: str
+    versions: dict[str, str]
     options: RunOptions
     inputs: tuple[FileHash, ...]
     seed: int | None = None
@@ -151,22 +152,28 @@ def execute(
     n_hosts = options.platform.n_hosts
     if n_hosts is None:
         n_hosts, _ = hosts_told_by(workload)
-    platform = Platform.homogeneous(n_hosts, options.platform.speed)
+    hosts = Platform.homogeneous(n_hosts, options.platform.speed)
     read = time.perf_counter()
     if on_read is not None:
         on_read(workload)
     keywords = options.simulation.as_keywords()
     before = time.perf_counter()
-    schedule = simulate(platform, workload, options.policy, progress=progress, **keywords)
+    schedule = simulate(hosts, workload, options.policy, progress=progress, **keywords)
     timing = Timing(read_s=read - began, simulate_s=time.perf_counter() - before)
     told = msgspec.structs.replace(options.platform, n_hosts=n_hosts)
     manifest = Manifest(
         format=MANIFEST_FORMAT,
-        noctule=metadata.version("noctule"),
+        versions=_versions(),
         options=msgspec.structs.replace(options, platform=told),
         inputs=inputs,
     )
     return Execution(schedule, manifest, timing)
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of what a run depends on."""
+    packages = {name: metadata.version(name) for name in ("noctule", "numpy")}
+    return {"python": platform.python_version()} | packages
 
 
 def hosts_told_by(workload: Workload) -> tuple[int, str]:

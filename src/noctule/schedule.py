@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from noctule._core import HostSet
 from noctule.errors import InputError
-from noctule.platform import Platform
+from noctule.platform import MAX_HOSTS, Platform
 from noctule.record import (
     STATE_WORDS,
     Floats,
@@ -188,7 +188,8 @@ class Schedule:
             held = columns.n_hosts
         else:
             host_sets = list(file.hosts)
-            sizes = np.fromiter(map(len, host_sets), dtype=np.uint32, count=len(host_sets))
+            sizes = np.fromiter(map(len, host_sets), dtype=np.float64, count=len(host_sets))
+            sizes = np.minimum(sizes, MAX_HOSTS).astype(np.uint32)
             held = np.where(np.isnan(columns.start_time), columns.n_hosts, sizes)
         if host_states is None:
             dates = (columns.start_time, columns.finish_time)

@@ -160,8 +160,9 @@ def _asked(columns: JobColumns, rows: slice) -> list[Sequence[Any]]:
 
 def _fields(values: Sequence[Any]) -> Sequence[Any]:
     """Quote names that would break a line; Batsim, which never quotes, cannot write those."""
-    if not values or not isinstance(values[0], str):
+    if all(isinstance(value, int) for value in values):
         return values
+    values = [str(value) for value in values]
     everything = "".join(values)
     if not any(mark in everything for mark in ',"\r\n'):
         return values

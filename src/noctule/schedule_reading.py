@@ -312,8 +312,9 @@ def _asked_hosts(table: _Table, hosts: Sequence[HostSet] | None) -> Counts:
     if texts is None:
         if hosts is None:
             table.required((*_NAMES["n_hosts"], *_NAMES["hosts"]))
-        return np.array([len(some) for some in hosts or ()], dtype=np.uint32)
-    expected = "a whole number >= 0"
+        counts = np.array([len(some) for some in hosts or ()], dtype=np.float64)
+        return np.minimum(counts, MAX_HOSTS).astype(np.uint32)
+    expected = f"a whole number from 0 to {MAX_HOSTS}"
     numbers = table.numbers(title, texts, expected)
     whole = (numbers >= 0) & (numbers <= MAX_HOSTS) & (numbers == np.floor(numbers))
     table.demand(whole, title, texts, expected)

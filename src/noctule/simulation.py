@@ -15,17 +15,18 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from noctule import _core
+from noctule.columns import KIND_DELAY
 from noctule.errors import DecisionError, InputError, NoctuleError
 from noctule.platform import Platform
 from noctule.policies import make_policy
 from noctule.policy import Policy, PolicySpec, View
 from noctule.record import JobsLike, PlainJobs
 from noctule.schedule import Schedule
-from noctule.workload import Job, JobId, Label, Workload
+from noctule.workload import Job, JobId, Label, UnsupportedProfile, Workload
 
-# Long enough to cost nothing, short enough for progress and Ctrl-C.
-_CALLS_A_SLICE = 100_000
-_SECONDS_BETWEEN_REPORTS = 0.1
+# A run is cut into slices: long enough to cost nothing, short enough for progress and Ctrl-C.
+_FIRST_SLICE = 2_000
+_SECONDS_A_SLICE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +101,14 @@ class Simulation:
         self._policy = make_policy(policy)
         self._refuse_unsupported()
         scale = workload.reference_speed
+        if scale is None:
+            scale = platform.reference_speed
         self._engine = _core.Engine(
             platform.n_hosts,
             workload.table,
             speed=platform.speed,
             speeds=[],
-            reference_speed=platform.reference_speed if scale is None else scale,
+            reference_speed=scale,
             enforce_walltime=self.options.enforce_walltime,
             reject_oversized=self.options.reject_oversized,
             wait_for_timers=self.options.wait_for_timers,
@@ -113,7 +116,7 @@ class Simulation:
             epilogue_delay=self.options.epilogue_delay,
             until=self.options.until,
         )
-        self._jobs = _Jobs(workload)
+        self._jobs = _Jobs(workload, scale)
         self.view = View(self._engine, self._jobs, self.options.clairvoyant)
         self._ended = False
         self._stepping = False
@@ -148,24 +151,30 @@ class Simulation:
             if isinstance(self._policy, _core.NativePolicy):
                 self._ended = not self._engine.run(self._policy, n_calls)
             else:
-                self._ended = not self.view.run(self._policy.decide, n_calls)
-        except NoctuleError:
-            self._ended = True
-            raise
+                self._ended = not self.view._run(self._policy.decide, n_calls)
         except Exception as error:
             self._ended = True
+            if isinstance(error, NoctuleError):
+                raise
             raise DecisionError(self._complaint(error)) from error
+        except BaseException:
+            # Ctrl-C may fall into the middle of a call: there is no going on from there.
+            self._ended = True
+            raise
         finally:
             self._stepping = False
         return not self._ended
 
     def run(self, progress: ProgressReport | None = None) -> Schedule:
         """Go on to the end; `progress` is called a few times a second."""
-        reported = time.monotonic()
-        while self.step(_CALLS_A_SLICE if progress is None else _CALLS_A_SLICE // 10):
-            if progress is not None and time.monotonic() - reported > _SECONDS_BETWEEN_REPORTS:
+        n_calls = _FIRST_SLICE
+        began = time.monotonic()
+        while self.step(n_calls):
+            now = time.monotonic()
+            n_calls = max(1, n_calls // 2 if now - began > _SECONDS_A_SLICE else n_calls * 2)
+            began = now
+            if progress is not None:
                 progress(self.progress)
-                reported = time.monotonic()
         return self.schedule()
 
     def stop(self) -> None:
@@ -199,7 +208,7 @@ class Simulation:
         frames = traceback.extract_tb(error.__traceback__)
         where = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
         name = type(self._policy).__name__
-        return f"t={self._engine.now:g} policy {name} raised {type(error).__name__}: {error}{where}"
+        return f"t={self._engine.now:.15g} policy {name} raised {type(error).__name__}: {error}{where}"
 
 
 def simulate(
@@ -233,11 +242,13 @@ class _Registration:
 class _Jobs:
     """What a view must know of jobs beside the engine: the workload's, then those registered."""
 
-    def __init__(self, workload: Workload) -> None:
+    def __init__(self, workload: Workload, scale: float) -> None:
+        """Take the workload, and the work that a unit of its amounts stands for."""
         self._workload = workload
+        self._scale = scale
         self._registered: list[Job] = []
         self._profile_names: list[str] = []
-        self._ids: set[JobId] = set()
+        self._ids: set[str] = set()
 
     def register(self, job: object) -> _Registration:
         """Check a job that the policy adds, and keep it."""
@@ -248,20 +259,25 @@ class _Jobs:
                 f"RegisterJob(job_id={job.id}): a registered job cannot have dependencies; "
                 "register it when they have ended"
             )
+        if isinstance(job.profile, UnsupportedProfile):
+            raise DecisionError(
+                f"RegisterJob(job_id={job.id}): profile type {job.profile.type} "
+                "cannot be simulated yet"
+            )
         if not self._ids:
-            self._ids.update(self._workload.job_ids.tolist())
-        if job.id in self._ids:
+            self._ids.update(map(str, self._workload.job_ids.tolist()))
+        if str(job.id) in self._ids:
             raise DecisionError(f"RegisterJob(job_id={job.id}): the id is taken")
         alone = Workload.from_jobs([job], source=f"RegisterJob(job_id={job.id})")
         table = alone.table
-        self._ids.add(job.id)
+        self._ids.add(str(job.id))
         self._registered.append(job)
         self._profile_names.append(alone.profile_name(0))
         return _Registration(
             id=job.id,
             submit_time=job.submit_time,
             walltime=job.walltime,
-            amount=float(table.amount[0]),
+            amount=float(table.amount[0]) / (1.0 if table.kind[0] == KIND_DELAY else self._scale),
             n_hosts=job.request.n_hosts,
             kind=int(table.kind[0]),
             failing=bool(table.failing[0]),

@@ -170,7 +170,9 @@ def test_rerun_fails_if_a_file_differs(folder: Path, capsys: Capture) -> None:
     assert main(["rerun", "out/manifest.json"]) == ExitCode.CHECK_FAILED
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "jobs.csv: differs"
-    assert lines[-1] == f"the run was made by noctule {json.loads(text)['noctule']}"
+    versions = json.loads(text)["versions"]
+    assert lines[-1] == "the run was made by " + ", ".join(f"{k} {v}" for k, v in versions.items())
+    assert list(versions) == ["python", "noctule", "numpy"]
 
 
 def test_metrics_compares_runs_side_by_side(capsys: Capture) -> None:
@@ -395,3 +397,12 @@ def test_every_command_option_and_exit_code_is_documented() -> None:
         for parameter in command.params:
             for option in parameter.opts:
                 assert not option.startswith("--") or f"`{option}" in text, option
+
+
+def test_a_full_standard_output_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        assert main(["run", "log.swf", "--policy", "easy"]) == ExitCode.INPUT
+        monkeypatch.undo()
+    message = "noctule: standard output: cannot be written: No space left on device\n"
+    assert capsys.readouterr().err.endswith(message)

@@ -18,6 +18,7 @@ from noctule.errors import DeadlockError, DecisionError, InputError
 from noctule.messages import (
     CallAt,
     CancelCall,
+    HostsReleased,
     JobFinished,
     JobSubmitted,
     KillJob,
@@ -27,6 +28,7 @@ from noctule.messages import (
     StartJob,
     TimerFired,
 )
+from noctule.policies import make_policy
 from noctule.workload import Compute, Delay, Request, UnsupportedProfile
 
 
@@ -332,8 +334,7 @@ def test_a_simulation_can_be_stopped():
 
 
 def test_progress_is_reported_while_a_run_goes_on(monkeypatch):
-    monkeypatch.setattr("noctule.simulation._SECONDS_BETWEEN_REPORTS", 0)
-    monkeypatch.setattr("noctule.simulation._CALLS_A_SLICE", 10)
+    monkeypatch.setattr("noctule.simulation._FIRST_SLICE", 1)
     seen = []
     workload = nt.Workload.from_jobs([job("A"), job("B", submit=5), job("C", submit=9)])
     nt.simulate(nt.Platform.homogeneous(2), workload, "fcfs", progress=seen.append)
@@ -451,6 +452,167 @@ def test_records_outlive_the_simulation():
     assert column.tolist() == [10]
 
 
+def test_a_run_lasts_until_the_last_epilogue():
+    policy = Scripted(start_everything)
+    schedule = run(policy, [job("A", hosts=3, epilogue=5)])
+    assert policy.calls[-1] == (15, ["HostsReleased"])
+    assert schedule.host_states.values.tolist() == [[0, 1, 3], [10, 1, 3], [15, 4, 0]]
+
+
+def test_a_native_policy_serves_one_simulation():
+    policy = make_policy("easy")
+    run(policy, [job("A")])
+    with pytest.raises(
+        InputError, match="policy: got a native policy that has decided for another"
+    ):
+        run(policy, [job("A")])
+
+
+def test_a_policy_does_not_see_jobs_of_the_future():
+    def decide(view, events):
+        view.job("later")
+
+    with pytest.raises(DecisionError, match=r"view.job\('later'\): the job has not been submitted"):
+        run(Scripted(decide), [job("A"), job("later", submit=9)])
+
+
+def test_a_moved_job_shows_the_date_of_its_submission():
+    seen = []
+
+    def decide(view, events):
+        seen.extend(e.job.submit_time for e in events if isinstance(e, JobSubmitted))
+        return start_everything(view, events)
+
+    run(Scripted(decide), [job("A"), job("B", after={"A": 5})])
+    assert seen == [0, 15]
+
+
+def test_a_job_is_one_thing_in_all_events():
+    known = {}
+
+    def decide(view, events):
+        for event in events:
+            if isinstance(event, JobSubmitted):
+                known[event.job] = view.now
+            if isinstance(event, HostsReleased):
+                assert known[event.job] == 0
+        return start_everything(view, events)
+
+    run(Scripted(decide), [job("A", epilogue=3)])
+    assert len(known) == 1
+
+
+def test_lists_of_a_view_have_positions():
+    seen = []
+
+    def decide(view, events):
+        if len(view.waiting) == 2:
+            seen.append((view.waiting[0].id, view.waiting[1].id))
+            with pytest.raises(IndexError):
+                view.waiting[2]
+        return start_everything(view, events)
+
+    run(Scripted(decide), [job("A"), job("B")])
+    assert seen == [("A", "B")]
+
+
+def test_an_interrupted_run_does_not_go_on():
+    def decide(view, events):
+        if view.now == 5:
+            raise KeyboardInterrupt
+        return start_everything(view, events)
+
+    workload = nt.Workload.from_jobs([job("A"), job("B", submit=5)])
+    simulation = nt.Simulation(nt.Platform.homogeneous(4), workload, Scripted(decide))
+    with pytest.raises(KeyboardInterrupt):
+        simulation.run()
+    assert simulation.ended
+    assert states(simulation.schedule()) == {"A": "running", "B": "waiting"}
+
+
+def test_timers_may_fire_as_long_as_something_is_to_come():
+    # B is submitted after a long time of thinking, with more than a million calls before it
+    def decide(view, events):
+        yield CallAt(view.now + 1)
+        yield from start_everything(view, events)
+
+    schedule = run(Scripted(decide), [job("A"), job("B", after={"A": 1_000_100})])
+    assert states(schedule)["B"] == "completed"
+
+
+def test_a_policy_that_never_lets_time_go_on_is_stopped():
+    with pytest.raises(DeadlockError, match="called a million times at this instant"):
+        run(Scripted(lambda view, events: [CallAt(view.now)]), [job("A"), job("B", submit=9)])
+
+
+def test_a_cancelled_timer_does_not_move_the_clock():
+    def decide(view, events):
+        return [CallAt(1e9, "never"), CancelCall("never")]
+
+    with pytest.raises(DeadlockError, match="t=0: nothing is left to happen"):
+        run(Scripted(decide), [job("A")])
+
+
+def test_a_job_that_never_ends_is_named():
+    with pytest.raises(DeadlockError, match=r"but 1 job runs for ever: job A \(1 host\)"):
+        run("fcfs", [job("A", runtime=1e300)], speed=1e-10)
+
+
+def test_endless_timers_after_the_last_job_are_named():
+    def decide(view, events):
+        yield CallAt(view.now + 1)
+        yield from start_everything(view, events)
+
+    with pytest.raises(DeadlockError, match="although every job has ended"):
+        run(Scripted(decide), [job("A")], wait_for_timers=True)
+
+
+def test_registered_jobs_are_saved_and_loaded_with_the_others(tmp_path):
+    def decide(view, events):
+        if isinstance(events[0], SimulationStarted):
+            yield RegisterJob(job("x,y", runtime=1))
+        yield from start_everything(view, events)
+
+    workload = nt.Workload.from_jobs([nt.Job(1, 0.0, Request(1), Compute(5.0))])
+    schedule = nt.simulate(nt.Platform.homogeneous(2), workload, Scripted(decide))
+    schedule.save(tmp_path)
+    assert nt.Schedule.load(tmp_path).column("job_id").tolist() == ["x,y", "1"]
+
+
+def test_oversized_jobs_left_to_contiguous_easy_do_no_harm():
+    # A can never fit, so nothing can be reserved for it; B runs, then nothing is left to happen
+    with pytest.raises(DeadlockError, match=r"job A \(9 hosts\)"):
+        run("easy(allocation=contiguous)", [job("A", hosts=9), job("B")], reject_oversized=False)
+
+
+@pytest.mark.parametrize("policy", ["conservative", "noctule.policies:Conservative"])
+@pytest.mark.parametrize("options", [{"epilogue_delay": 1}, {"launch_delay": 1}])
+def test_conservative_plans_survive_delays(policy, options):
+    jobs = [
+        job(str(i), hosts=1 + i % 4, runtime=5 + i % 3, walltime=7 + i % 2, submit=i)
+        for i in range(40)
+    ]
+    assert set(states(run(policy, jobs, **options)).values()) == {"completed"}
+
+
+def test_a_late_release_does_not_break_the_order_of_promises():
+    # 4 hosts. A holds 3 until 10 (+1 ms of epilogue), B (4 hosts) is promised 10, C (1 host, 10 s)
+    # passes at 0, D (1 host for 50 s) would delay B: promised 20, after B, and so is E.
+    jobs = [
+        job("A", hosts=3, runtime=10, walltime=10),
+        job("B", hosts=4, runtime=10, walltime=10),
+        job("C", hosts=1, runtime=10, walltime=10),
+        job("D", hosts=1, runtime=50, walltime=50),
+        job("E", hosts=4, runtime=10, walltime=10, submit=1),
+        job("F", hosts=3, runtime=50, walltime=50, submit=2),
+    ]
+    began = starts(run("conservative", jobs, epilogue_delay=0.001))
+    assert began["B"] == 10.001
+    assert began["D"] == pytest.approx(20.002)
+    assert began["F"] == pytest.approx(20.002)
+    assert began["E"] > began["F"]
+
+
 def test_an_empty_workload_is_a_run_without_jobs():
     assert len(run("easy", [])) == 0
 
@@ -476,7 +638,16 @@ def test_an_empty_workload_is_a_run_without_jobs():
         ),
         (
             lambda v, e: [StartJob("A"), StartJob("B")],
-            "t=0 StartJob(job_id=B): the job asks for 2 hosts, 1 are free",
+            "t=0 StartJob(job_id=B): the job asks for 2 hosts, 1 is free",
+        ),
+        (
+            lambda v, e: [StartJob("A", ["x"])],
+            "t=0 StartJob(job_id=A): got the hosts ['x'], "
+            "expected a HostSet, whole numbers, or a text such as '0-3 7'",
+        ),
+        (
+            lambda v, e: [RegisterJob(job("N", profile=UnsupportedProfile("smpi", {})))],
+            "RegisterJob(job_id=N): profile type smpi cannot be simulated yet",
         ),
         (lambda v, e: [StartJob("Z")], "t=0 StartJob(job_id='Z'): no job has this id"),
         (
@@ -534,7 +705,7 @@ def test_a_policy_that_never_decides_is_told_which_jobs_wait():
         run(Scripted(lambda view, events: None), [job("A", hosts=3), job("B")])
     assert str(error.value) == (
         "t=0: nothing is left to happen, but 2 jobs wait for the policy to start or reject them: "
-        "job A (3 hosts), job B (1 hosts); 4 of 4 hosts are free"
+        "job A (3 hosts), job B (1 host); 4 of 4 hosts are free"
     )
 
 

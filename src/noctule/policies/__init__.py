@@ -7,6 +7,7 @@ native policies of the same names: examples to copy, with the same schedules to 
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
 import importlib.util
 import inspect
@@ -72,7 +73,9 @@ def _find(name: str) -> object:
 def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InputError(f"policy {path}: no such file")
-    name = f"noctule_policy_{path.stem}"
+    # Files of one name in two folders are two modules.
+    place = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
+    name = f"noctule_policy_{path.stem}_{place}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InputError(f"policy {path}: not a Python file")
@@ -82,6 +85,7 @@ def _load_file(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
+        del sys.modules[name]
         raise InputError(f"policy {path}: {type(error).__name__}: {error}") from error
     return module
 
@@ -106,7 +110,12 @@ def _instance(
             inspect.signature(found).bind(**parameters)
         except TypeError as error:
             raise InputError(f"policy {name}: {error}") from None
-        found = found(**parameters)
+        try:
+            found = found(**parameters)
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(f"policy {name}: {type(error).__name__}: {error}") from error
     elif parameters:
         raise InputError(f"policy {name}: an object takes no parameters, expected a class")
     assert isinstance(found, Policy)

@@ -2,7 +2,7 @@
 
 A new job takes the earliest slot that disturbs nobody. When a job ends before its walltime, the
 plan is compressed: one pass in the order of the queue, each job moving earlier if it can, never
-later.
+later. (The native version also makes a new plan where launch and epilogue delays upset this one.)
 
 Mu'alem and Feitelson, "Utilization, predictability, workloads, and user runtime estimates in
 scheduling the IBM SP2 with backfilling", IEEE TPDS 12(6), 2001.
@@ -11,6 +11,7 @@ scheduling the IBM SP2 with backfilling", IEEE TPDS 12(6), 2001.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 from noctule.messages import (
     CallAt,
@@ -48,10 +49,15 @@ class Conservative:
         for event in events:
             if isinstance(event, JobSubmitted) and event.job.id not in self._gone:
                 self._place(self._plan, event.job)
-        later = [self._starts[job.id] for job in queue if self._starts[job.id] > now]
-        yield from (StartJob(job) for job in queue if self._starts[job.id] <= now)
-        if later:
-            yield CallAt(min(later), "next reservation")
+        n_free = view.n_free
+        for job in queue:
+            # Hosts may be late, in an epilogue: the job is then waited for.
+            if self._starts[job.id] <= now and job.n_hosts <= n_free:
+                n_free -= job.n_hosts
+                yield StartJob(job)
+        next_start = min((s for job in queue if (s := self._starts[job.id]) > now), default=inf)
+        if next_start < inf:
+            yield CallAt(next_start, "next reservation")
 
     def _make_room(self, plan: Timeline, now: float, events: Sequence[Event]) -> bool:
         """Take ended and cancelled jobs out of the plan; return whether that left room in it."""

@@ -55,7 +55,9 @@ def _power(a: float, b: float) -> float:
     except OverflowError:
         return -math.inf if a < 0 and b % 2 == 1 else math.inf
     except ValueError:
-        return math.inf if a == 0 else math.nan
+        if a != 0:
+            return math.nan
+        return math.copysign(math.inf, a) if b % 2 == 1 else math.inf
 
 
 def _log(a: float) -> float:
@@ -102,11 +104,6 @@ class Order:
         _emit(tree.body, program, text)
         return cls(text, tuple(program))
 
-    @property
-    def depends_on_time(self) -> bool:
-        """Whether keys change while jobs wait."""
-        return any(op == _VARIABLES["waiting_time"] for op, _ in self.program)
-
     def key(self, now: float, submit_time: float, walltime: float, n_hosts: int) -> float:
         """Return the key of a job."""
         values = {1: submit_time, 2: now - submit_time, 3: walltime, 4: float(n_hosts)}
@@ -139,10 +136,17 @@ def _refusal(text: str) -> str:
     return f"order: got {text!r}, expected {names}, or an expression of {variables}"
 
 
+def _constant(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def _emit(node: ast.expr, program: list[tuple[int, float]], text: str) -> None:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            program.append((_CONSTANT, float(value)))
+            program.append((_CONSTANT, _constant(value)))
         case ast.Name(id=name) if name in _VARIABLES:
             program.append((_VARIABLES[name], 0.0))
         case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
