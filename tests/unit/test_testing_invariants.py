@@ -385,3 +385,9 @@ def test_a_job_whose_user_gave_up_leaves_the_queue_then():
 
     assert schedule.column("start_time")[schedule.column("job_id") == "C"] == 50
     assert check_schedule(schedule, policy="easy") == []
+
+
+def test_plans_with_delays_are_not_judged():
+    schedule = run("conservative", hosts=2, jobs=[a_job("A")], epilogue_delay=1)
+    with pytest.raises(InputError, match="policy conservative: its plan with launch and epilogue"):
+        check_schedule(schedule, policy="conservative", epilogue_delay=1)

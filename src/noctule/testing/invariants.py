@@ -30,6 +30,9 @@ _REPLAYS: dict[str, Callable[[Observed, float], Iterator[Violation]]] = {
     "fcfs": replay_fcfs,
     "replanning": replay_replanning,
 }
+
+# The policies that keep a plan; how delays change it is up to the policy.
+_PLANNED = ("conservative", "replanning")
 _ENDED = ("completed", "timed_out", "killed", "failed")
 _PAIRS_AT_ONCE = 4_000_000
 
@@ -53,6 +56,11 @@ def check_schedule(
         raise InputError(f"policy {policy}: has no rules to check; {', '.join(_REPLAYS)} have")
     if not (math.isfinite(tolerance) and tolerance >= 0):
         raise InputError(f"tolerance: got {tolerance}, expected a number >= 0")
+    if policy in _PLANNED and (launch_delay > 0 or epilogue_delay > 0):
+        raise InputError(
+            f"policy {policy}: its plan with launch and epilogue delays is not laid down anywhere; "
+            "check such a run without --policy"
+        )
     jobs = Observed.of(schedule, Delays(launch_delay, epilogue_delay))
     found = list(_broken_by_jobs(jobs, tolerance))
     found += _broken_by_hosts(schedule, jobs, tolerance)
