@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: demo test test-slow test-cpp lint types bench format stubs clean
+.PHONY: demo test test-slow test-cpp test-sanitized lint types bench format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -34,6 +34,17 @@ test-cpp: $(BIN)/python
 	  -DNOCTULE_TESTS=ON -DNOCTULE_WERROR=ON -DCMAKE_BUILD_TYPE=Debug > build/tests.log || (cat build/tests.log; false)
 	$(BIN)/cmake --build build/tests
 	build/tests/noctule_tests
+
+# The whole test suite on a core with sanitizers, in a second environment that borrows the packages.
+SANITIZED := build/sanitized
+test-sanitized: $(VENV)/.installed
+	$(PYTHON) -m venv --without-pip $(SANITIZED)
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > \
+	  $$($(SANITIZED)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/borrowed.pth
+	$(BIN)/python -m pip --python $(SANITIZED)/bin/python install --quiet --no-build-isolation --no-deps \
+	  --force-reinstall -C cmake.define.NOCTULE_SANITIZE=ON -C build-dir=build/sanitized-core .
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q -m "not slow" -p no:cacheprovider $(TESTS)
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -356,7 +356,9 @@ void Engine::refuse_livelock() {
     ++calls_at_now_;
     const bool only_timers = queue_.size() == n_queued_calls_ && next_arrival_ == end_of_arrivals_;
     if (calls_at_now_ > max_quiet_calls) {
-        report_deadlock("the policy was called a million times at this instant");
+        throw DeadlockError("t=" + format_time(now_) +
+                            ": the policy was called a million times at this instant, expected it "
+                            "to let time go on");
     }
     if (quiet_calls_ > max_quiet_calls && only_timers) {
         report_deadlock("the policy keeps calling itself and decides nothing");

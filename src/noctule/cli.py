@@ -6,6 +6,8 @@ Only what `--help` needs is imported here; commands are imported when they are c
 from __future__ import annotations
 
 import importlib
+import io
+import sys
 from collections.abc import Sequence
 
 import click
@@ -65,7 +67,12 @@ def cli() -> None:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
+        if sys.stdout is None:
+            raise InputError("standard output: is closed, expected one to write to")
         code = cli.main(args=args, prog_name="noctule", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted", ExitCode.INTERRUPTED)
@@ -76,6 +83,8 @@ def main(args: Sequence[str] | None = None) -> int:
         return ExitCode.USAGE
     except NoctuleError as error:
         return _fail(str(error), _CODES.get(type(error), ExitCode.INPUT))
+    except OSError as error:  # a path that the system refuses, a stream that is gone
+        return _fail(str(error), ExitCode.INPUT)
     return int(code or ExitCode.OK)
 
 

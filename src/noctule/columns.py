@@ -70,10 +70,21 @@ def permuted(values: Any, order: Order | None) -> Any:
 
 def id_column(ids: Sequence[int | str]) -> npt.NDArray[np.int64] | list[str]:
     """Return the ids as numbers if each is a canonical decimal integer, else all as text."""
+    for job_id in ids:
+        check_id(job_id)
     texts = [str(i) for i in ids]
     if all(_is_canonical(text) for text in texts):
         return np.array([int(text) for text in texts], dtype=np.int64)
     return texts
+
+
+def check_id(job_id: object) -> None:
+    """Refuse what cannot be the id of a job."""
+    good = isinstance(job_id, str) and job_id and job_id.isprintable()
+    if isinstance(job_id, int) and not isinstance(job_id, bool):
+        good = True
+    if not good:
+        raise InputError(f"job id: got {job_id!r}, expected a whole number or a text")
 
 
 def shown(value: float) -> str:

@@ -8,15 +8,18 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Protocol, TextIO
+from typing import Any, Literal, Protocol, TextIO
 
 from noctule.errors import InputError
+
+_SECONDS_BEFORE_DISPLAY = 0.2
 
 
 class ExitCode(IntEnum):
@@ -75,12 +78,15 @@ class Talk:
 
     def __init__(self, *, silent: bool = False) -> None:
         self._silent = silent
+        self._began = time.monotonic()
         self._bar: _ProgressBar | None = None
 
     def note(self, text: str) -> None:
         """Say something."""
         if not self._silent:
-            sys.stderr.write(f"{text}\n")
+            # nobody listening must not end a run
+            with suppress(OSError, AttributeError):
+                sys.stderr.write(f"{text}\n")
 
     def notes(self, texts: Iterable[str]) -> None:
         """Say several things."""
@@ -89,6 +95,7 @@ class Talk:
 
     def progress(self) -> Progress | None:
         """Return what to call with the state of the simulation, if anybody looks."""
+        self._began = time.monotonic()
         return None if self._silent or not sys.stderr.isatty() else self._show_progress
 
     def close(self) -> None:
@@ -98,9 +105,11 @@ class Talk:
             self._bar = None
 
     def _show_progress(self, state: ProgressState) -> None:
-        # not before the first call: a run that is over by then needs no display
+        # not at once: a run that is over soon needs no display
+        if self._bar is None and time.monotonic() - self._began < _SECONDS_BEFORE_DISPLAY:
+            return
         if self._bar is None:
-            self._bar = _ProgressBar()
+            self._bar = _ProgressBar(self._began)
         self._bar.update(state)
 
 
@@ -196,8 +205,11 @@ def _print_lines(lines: Iterable[str]) -> None:
 
 
 def _print_table(table: Table) -> None:
-    if not sys.stdout.isatty():
-        _print_lines(plain_table(table))
+    lines = list(plain_table(table))
+    width = shutil.get_terminal_size().columns
+    # A number cut in two is worse than a long line.
+    if not sys.stdout.isatty() or (table.of_numbers and max(map(len, lines)) > width):
+        _print_lines(lines)
         return
     from rich.console import Console as RichConsole
     from rich.table import Table as RichTable
@@ -205,7 +217,8 @@ def _print_table(table: Table) -> None:
     shown = RichTable(box=None, pad_edge=False)
     for i, header in enumerate(table.headers):
         right = table.of_numbers and i > 0
-        shown.add_column(header, justify="right" if right else "left", overflow="fold")
+        justify: Literal["right", "left"] = "right" if right else "left"
+        shown.add_column(header, justify=justify, no_wrap=table.of_numbers)
     for row in table.rows:
         shown.add_row(*row)
     RichConsole(markup=False, highlight=False).print(shown)
@@ -222,12 +235,12 @@ def _without_nan(value: Any) -> Any:
 class _ProgressBar:
     """Simulated date, jobs done of all, jobs a second, and time left, on standard error."""
 
-    def __init__(self) -> None:
+    def __init__(self, began: float) -> None:
         from rich.console import Console as RichConsole
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
-        self._began = time.monotonic()
+        self._began = began
         self._bar = RichProgress(
             TextColumn("{task.description}"),
             BarColumn(),

@@ -95,7 +95,8 @@ class Timeline:
 _SPEC = re.compile(r"\s*(?P<name>[^()\s][^()]*?)\s*(?:\((?P<parameters>.*)\)\s*)?", re.DOTALL)
 _PARAMETER = re.compile(
     r"""\s*(?P<name>[A-Za-z_]\w*)\s*=\s*
-        (?: "(?P<double>[^"]*)" | '(?P<single>[^']*)' | (?P<bare>(?:[^,()]|\((?:[^()]|\([^()]*\))*\))+?) )
+        (?: "(?P<double>[^"]*)" | '(?P<single>[^']*)'
+          | (?P<bare>(?:[^,()]|\((?:[^()]|\([^()]*\))*\))+?) )
         \s*(?:,|$)""",
     re.VERBOSE,
 )

@@ -115,8 +115,10 @@ def rerun_result(manifest: str, again: Rerun) -> Result:
         "versions": again.manifest.versions,
         "same": [name for name in files if name not in again.differing],
         "different": list(again.differing),
+        "altered": list(again.altered),
     }
     lines = [f"{name}: {'differs' if name in again.differing else 'same'}" for name in files]
+    lines += [f"{name}: altered since the run" for name in again.altered]
     if again.differing:
         made_by = ", ".join(f"{name} {v}" for name, v in again.manifest.versions.items())
         lines.append(f"the run was made by {made_by}")

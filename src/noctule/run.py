@@ -32,6 +32,7 @@ from noctule.workload import Workload
 
 MANIFEST_FILE = "manifest.json"
 TIMING_FILE = "timing.json"
+RUN_FILES = (*FILE_NAMES, MANIFEST_FILE, TIMING_FILE)
 MANIFEST_FORMAT = 1
 # headers of a workload file that tell how many hosts there were, the best first
 HOST_HEADERS = ("MaxProcs", "MaxNodes", "nb_res")
@@ -133,10 +134,15 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """A run that has been done again, and the files that came out differently."""
+    """A run that has been done again.
+
+    `differing` files came out differently; `altered` ones, beside the manifest, are no longer what
+    the run wrote.
+    """
 
     manifest: Manifest
     differing: tuple[str, ...]
+    altered: tuple[str, ...] = ()
 
 
 def execute(
@@ -205,10 +211,19 @@ def check_target(directory: str | os.PathLike[str], *, force: bool = False) -> N
         raise InputError(f"{target}: exists and is not a folder, expected a folder to create")
     if not force:
         raise InputError(f"{target}: exists already; --force replaces it")
-    if any(target.iterdir()) and not (target / MANIFEST_FILE).is_file():
+    present = sorted(path.name for path in target.iterdir())
+    if not present:
+        return
+    if MANIFEST_FILE not in present:
         raise InputError(
             f"{target}: not replaced: it holds files but no {MANIFEST_FILE}, expected a run"
         )
+    foreign = [name for name in present if name not in RUN_FILES]
+    if foreign:
+        raise InputError(
+            f"{target}: not replaced: it holds {', '.join(foreign[:3])}, expected only a run"
+        )
+    read_manifest(target / MANIFEST_FILE)
 
 
 def write_run(
@@ -217,7 +232,7 @@ def write_run(
     """Write the folder of a run, whole or not at all; return its manifest."""
     check_target(directory, force=force)
     # a link is followed, so that what it points to is replaced and not the link
-    target = Path(directory).resolve()
+    target = _resolved(Path(directory))
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -232,6 +247,13 @@ def write_run(
         reason = error.strerror or str(error)
         raise InputError(f"{Path(directory)}: cannot be written: {reason}") from error
     return manifest
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except RuntimeError as error:
+        raise InputError(f"{path}: cannot be written: {error}") from None
 
 
 def read_manifest(path: str | os.PathLike[str]) -> Manifest:
@@ -268,7 +290,13 @@ def rerun(
     execution = execute(options, progress=progress)
     found = {name: _hash_of_text(name, pieces) for name, pieces in execution.schedule.texts()}
     differing = tuple(file.path for file in manifest.outputs if found[file.path] != file)
-    return Rerun(manifest, differing)
+    altered = tuple(
+        file.path
+        for file in manifest.outputs
+        if (folder / file.path).is_file()
+        and _hash_of(str(folder / file.path)).sha256 != file.sha256
+    )
+    return Rerun(manifest, differing, altered)
 
 
 def _input_paths(options: RunOptions) -> list[str]:

@@ -248,6 +248,14 @@ class Schedule:
         return joined[self.record.job]
 
 
+def _ids(schedule: Schedule) -> npt.NDArray[Any]:
+    """Return numbers if all ids are, else all as text."""
+    columns = [table.job_ids for table in schedule.tables]
+    if len({column.dtype.kind for column in columns}) > 1:
+        columns = [np.array([str(i) for i in c.tolist()], dtype=object) for c in columns]
+    return schedule._of_jobs(columns)
+
+
 def _hosts(schedule: Schedule) -> npt.NDArray[Any]:
     record = schedule.record
     rows = range(len(record))
@@ -285,7 +293,7 @@ def _stretch(schedule: Schedule) -> Floats:
 
 # stretch is Batsim's word for the slowdown; its files need it, `jobs` does not show it
 _MAKERS: Mapping[str, Callable[[Schedule], npt.NDArray[Any]]] = {
-    "job_id": lambda s: s._of_jobs([table.job_ids for table in s.tables]),
+    "job_id": _ids,
     "workload": _workloads,
     "user": _users,
     "submit_time": lambda s: s.record.submit_time,

@@ -15,7 +15,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from noctule import _core
-from noctule.columns import KIND_DELAY
+from noctule.columns import KIND_DELAY, id_column
 from noctule.errors import DecisionError, InputError, NoctuleError
 from noctule.platform import Platform
 from noctule.policies import make_policy
@@ -25,7 +25,7 @@ from noctule.schedule import Schedule
 from noctule.workload import Job, JobId, Label, UnsupportedProfile, Workload
 
 # A run is cut into slices: long enough to cost nothing, short enough for progress and Ctrl-C.
-_FIRST_SLICE = 2_000
+_FIRST_SLICE = 64
 _SECONDS_A_SLICE = 0.1
 
 
@@ -152,7 +152,7 @@ class Simulation:
                 self._ended = not self._engine.run(self._policy, n_calls)
             else:
                 self._ended = not self.view._run(self._policy.decide, n_calls)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._ended = True
             if isinstance(error, NoctuleError):
                 raise
@@ -204,11 +204,13 @@ class Simulation:
                 "delays and computations without communication can"
             )
 
-    def _complaint(self, error: Exception) -> str:
+    def _complaint(self, error: BaseException) -> str:
         frames = traceback.extract_tb(error.__traceback__)
         where = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
         name = type(self._policy).__name__
-        return f"t={self._engine.now:.15g} policy {name} raised {type(error).__name__}: {error}{where}"
+        return (
+            f"t={self._engine.now:.15g} policy {name} raised {type(error).__name__}: {error}{where}"
+        )
 
 
 def simulate(
@@ -268,7 +270,10 @@ class _Jobs:
             self._ids.update(map(str, self._workload.job_ids.tolist()))
         if str(job.id) in self._ids:
             raise DecisionError(f"RegisterJob(job_id={job.id}): the id is taken")
-        alone = Workload.from_jobs([job], source=f"RegisterJob(job_id={job.id})")
+        try:
+            alone = Workload.from_jobs([job], source=f"RegisterJob(job_id={job.id})")
+        except InputError as error:
+            raise DecisionError(str(error)) from None
         table = alone.table
         self._ids.add(str(job.id))
         self._registered.append(job)
@@ -308,10 +313,10 @@ class _Jobs:
         jobs = self._registered
         if not jobs:
             return None
-        numbers = all(isinstance(job.id, int) for job in jobs)
+        ids = id_column([job.id for job in jobs])
         return PlainJobs(
             name=self._workload.name,
-            job_ids=np.array([job.id for job in jobs], dtype=np.int64 if numbers else object),
+            job_ids=ids if isinstance(ids, np.ndarray) else np.array(ids, dtype=object),
             n_hosts=np.array([job.request.n_hosts for job in jobs], dtype=np.uint32),
             walltime=np.array([job.walltime for job in jobs]),
             profile_names=self._profile_names,

@@ -70,6 +70,11 @@ def test_a_terminal_gets_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> No
     assert stream.getvalue().endswith("done\n")
 
 
+@pytest.fixture(autouse=True)
+def _display_at_once(monkeypatch):
+    monkeypatch.setattr("noctule.console._SECONDS_BEFORE_DISPLAY", 0)
+
+
 def test_progress_shows_date_jobs_and_speed_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -80,6 +80,7 @@ def test_a_policy_can_come_from_the_entry_point_of_another_package(tmp_path, mon
             "order: got 'shortest', expected fcfs, sjf, ljf, smallest, largest, smallest_area, "
             "wfp3, or an expression of submit_time, waiting_time, walltime, n_hosts",
         ),
+        (":X", "policy: got ':X', expected FILE.py:CLASS or MODULE:CLASS"),
         ("nowhere.py:Mine", "policy nowhere.py: no such file"),
         (
             "noctule.policies:Nobody",
@@ -105,6 +106,28 @@ def test_a_broken_policy_file_is_refused(tmp_path):
     path.write_text("def decide(:\n")
     with pytest.raises(InputError, match=r"broken\.py: SyntaxError: "):
         make_policy(f"{path}:Mine")
+
+
+def test_a_policy_file_that_has_changed_is_read_again(tmp_path):
+    path = tmp_path / "sweep.py"
+    for most in (1, 2, 3):  # within one second, and of one size
+        path.write_text(TEN_LINES.replace("most: int = 9", f"most: int = {most}"))
+        assert make_policy(f"{path}:Mine").most == most
+
+
+def test_a_policy_that_exits_is_refused(tmp_path):
+    path = tmp_path / "leaves.py"
+    path.write_text("raise SystemExit(0)\n")
+    with pytest.raises(InputError, match=r"leaves\.py: SystemExit: 0"):
+        make_policy(f"{path}:Mine")
+
+
+def test_files_of_one_name_are_two_policies(tmp_path):
+    for folder, most in (("x", 1), ("y", 2)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(TEN_LINES.replace("= 9", f"= {most}"))
+    made = [make_policy(f"{tmp_path / folder}/mine.py:Mine") for folder in ("x", "y")]
+    assert [type(policy)().most for policy in made] == [1, 2]
 
 
 def test_an_object_without_decide_is_refused():

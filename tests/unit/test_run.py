@@ -228,11 +228,29 @@ def test_an_existing_folder_is_left_alone(execution: Execution, tmp_path: Path) 
 
 def test_force_replaces_a_run_whole(execution: Execution, log: str, tmp_path: Path) -> None:
     write_run("out", execution)
-    (tmp_path / "out/notes.txt").touch()
     write_run("out", execute(RunOptions(log, "fcfs")), force=True)
     assert read_manifest("out/manifest.json").options.policy == "fcfs"
-    assert not (tmp_path / "out/notes.txt").exists()
     assert names_in(tmp_path) == ["log.swf", "out"]
+
+
+def test_force_does_not_remove_what_is_not_a_run(execution: Execution, tmp_path: Path) -> None:
+    write_run("out", execution)
+    (tmp_path / "out/thesis.tex").touch()
+    with pytest.raises(InputError) as error:
+        write_run("out", execution, force=True)
+    assert str(error.value) == "out: not replaced: it holds thesis.tex, expected only a run"
+    (tmp_path / "out/thesis.tex").unlink()
+    (tmp_path / "out/manifest.json").write_text("{}")  # somebody else's
+    with pytest.raises(InputError, match="not the manifest of a run"):
+        write_run("out", execution, force=True)
+
+
+def test_rerun_notices_files_that_were_altered(execution: Execution, tmp_path: Path) -> None:
+    write_run("out", execution)
+    with (tmp_path / "out/jobs.csv").open("a") as file:
+        file.write("9\n")
+    again = rerun("out/manifest.json")
+    assert (again.differing, again.altered) == ((), ("jobs.csv",))
 
 
 def test_force_fills_an_empty_folder(execution: Execution, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from small_runs import Scripted, delay, finishes, hosts_of, job, run, starts, states
 
 import noctule as nt
+from noctule import policies
 from noctule.errors import DeadlockError, DecisionError, InputError
 from noctule.messages import (
     CallAt,
@@ -422,9 +423,8 @@ def test_a_finished_job_shows_its_start_even_during_an_epilogue():
     seen = []
 
     def decide(view, events):
-        for event in events:
-            if isinstance(event, JobFinished):
-                seen.append((event.job.start_time, view.releases()))
+        finished = [event.job for event in events if isinstance(event, JobFinished)]
+        seen.extend((ended.start_time, view.releases()) for ended in finished)
         return start_everything(view, events)
 
     run(Scripted(decide), [job("A", submit=3, walltime=50, epilogue=5)])
@@ -452,6 +452,26 @@ def test_records_outlive_the_simulation():
     assert column.tolist() == [10]
 
 
+def test_the_readable_policies_can_be_used_again():
+    jobs = [job(str(i), hosts=1 + i % 3, walltime=20, submit=i) for i in range(9)]
+    for policy in (policies.Fcfs(), policies.Easy(), policies.Conservative(), policies.Filler()):
+        assert starts(run(policy, jobs)) == starts(run(policy, jobs))
+
+
+def test_a_policy_that_exits_is_an_error_of_the_policy():
+    def decide(view, events):
+        raise SystemExit(0)
+
+    with pytest.raises(DecisionError, match="policy Scripted raised SystemExit: 0"):
+        run(Scripted(decide), [job("A")])
+
+
+@pytest.mark.parametrize("bad", [None, 9.5, "", [1], True])
+def test_an_id_is_a_number_or_a_text(bad):
+    with pytest.raises(DecisionError, match=r"job id: got .*, expected a whole number or a text"):
+        run(Scripted(lambda v, e: [RegisterJob(dataclasses.replace(job("N"), id=bad))]), [job("A")])
+
+
 def test_a_run_lasts_until_the_last_epilogue():
     policy = Scripted(start_everything)
     schedule = run(policy, [job("A", hosts=3, epilogue=5)])
@@ -472,7 +492,9 @@ def test_a_policy_does_not_see_jobs_of_the_future():
     def decide(view, events):
         view.job("later")
 
-    with pytest.raises(DecisionError, match=r"view.job\('later'\): the job has not been submitted"):
+    with pytest.raises(
+        DecisionError, match=r"view\.job\('later'\): the job has not been submitted"
+    ):
         run(Scripted(decide), [job("A"), job("later", submit=9)])
 
 

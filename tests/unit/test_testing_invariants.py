@@ -391,3 +391,12 @@ def test_plans_with_delays_are_not_judged():
     schedule = run("conservative", hosts=2, jobs=[a_job("A")], epilogue_delay=1)
     with pytest.raises(InputError, match="policy conservative: its plan with launch and epilogue"):
         check_schedule(schedule, policy="conservative", epilogue_delay=1)
+
+
+def test_a_long_job_conflicts_with_all_that_start_meanwhile(tmp_path):
+    path = tmp_path / "jobs.csv"
+    rows = ["A,0,0,100,100,1,0", "B,0,10,20,10,1,0", "C,0,30,40,10,1,0"]
+    header = "job_id,submit_time,start_time,finish_time,walltime,n_hosts,hosts"
+    path.write_text("\n".join([header, *rows, ""]))
+    found = check_schedule(Schedule.from_jobs_csv(path, 2))
+    assert [v.job_id for v in found if v.rule == "host used twice"] == ["B", "C"]

@@ -126,4 +126,4 @@ def rerun(*, manifest: str, as_json: bool, quiet: bool) -> ExitCode:
         again = runs.rerun(manifest, progress=console.talk.progress())
         console.talk.close()
         console.show(rerun_result(manifest, again))
-    return ExitCode.CHECK_FAILED if again.differing else ExitCode.OK
+    return ExitCode.CHECK_FAILED if again.differing or again.altered else ExitCode.OK

@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import importlib
-import importlib.util
 import inspect
 import sys
 from collections.abc import Mapping
@@ -58,12 +57,17 @@ def known_policies() -> dict[str, str]:
 def _find(name: str) -> object:
     if ":" in name:
         source, _, attribute = name.rpartition(":")
+        if not source or not attribute:
+            raise InputError(f"policy: got {name!r}, expected FILE.py:CLASS or MODULE:CLASS")
         module = _load_file(Path(source)) if source.endswith(".py") else _import(source)
         if not hasattr(module, attribute):
             raise InputError(f"policy {name}: {source} has no {attribute}")
         return getattr(module, attribute)
     for entry in entry_points(group=ENTRY_POINTS, name=name):
-        return entry.load()
+        try:
+            return entry.load()
+        except (Exception, SystemExit) as error:
+            raise InputError(f"policy {name}: {type(error).__name__}: {error}") from error
     known = known_policies()
     close = difflib.get_close_matches(name, known, n=1)
     hint = f" (did you mean {close[0]}?)" if close else ""
@@ -76,15 +80,14 @@ def _load_file(path: Path) -> ModuleType:
     # Files of one name in two folders are two modules.
     place = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
     name = f"noctule_policy_{path.stem}_{place}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise InputError(f"policy {path}: not a Python file")
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = str(path)
     # Dataclasses and pickling look their module up by name.
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        # Not through the import system: its cache may run a file as it was a second ago.
+        exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise InputError(f"policy {path}: {type(error).__name__}: {error}") from error
     return module
@@ -95,6 +98,8 @@ def _import(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError as error:
         raise InputError(f"policy {name}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise InputError(f"policy {name}: {type(error).__name__}: {error}") from error
 
 
 def _instance(
@@ -114,7 +119,7 @@ def _instance(
             found = found(**parameters)
         except InputError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(f"policy {name}: {type(error).__name__}: {error}") from error
     elif parameters:
         raise InputError(f"policy {name}: an object takes no parameters, expected a class")

@@ -20,6 +20,7 @@ from noctule.messages import (
     JobCancelled,
     JobFinished,
     JobSubmitted,
+    SimulationStarted,
     StartJob,
 )
 from noctule.policies.orders import Order
@@ -32,15 +33,16 @@ class Conservative:
     def __init__(self, order: str = "fcfs") -> None:
         """Take an order by name or as an expression."""
         self._order = Order.compile(order)
-        self._plan: Timeline | None = None
+        self._plan = Timeline(0, 0)
         self._starts: dict[int | str, float] = {}  # of waiting and running jobs
         self._gone: set[int | str] = set()  # cancelled at the instant of their submission
 
     def decide(self, view: View, events: Sequence[Event]) -> Iterator[Decision]:
         """Update the plan, then start the jobs whose time has come."""
         now = view.now
-        if self._plan is None:
+        if isinstance(events[0], SimulationStarted):
             self._plan = Timeline(now, view.n_hosts)
+            self._starts.clear()
         self._plan.advance(now)
         queue = self._order.sort(view)
         # Ends come before submissions: the plan is compressed before newcomers find a place.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -203,8 +203,20 @@ def _overlaps(
     host, holder = host[order], holder[order]
     meets = host[1:] == host[:-1]
     early = jobs.start_time[holder[1:]] < jobs.free_time[holder[:-1]] - tolerance
-    for k in np.flatnonzero(meets & early).tolist():
-        yield int(host[k]), int(holder[k]), int(holder[k + 1])
+    for conflicting in np.unique(host[1:][meets & early]).tolist():
+        yield from _conflicts(jobs, conflicting, holder[host == conflicting].tolist(), tolerance)
+
+
+def _conflicts(
+    jobs: Observed, host: int, holders: Sequence[int], tolerance: float
+) -> Iterator[tuple[int, int, int]]:
+    """Walk over the jobs on one host, in order of start, with the one that holds it longest."""
+    longest = holders[0]
+    for job in holders[1:]:
+        if jobs.start_time[job] < jobs.free_time[longest] - tolerance:
+            yield host, longest, job
+        if jobs.free_time[job] > jobs.free_time[longest]:
+            longest = job
 
 
 def _violation(rule: str, jobs: Observed, i: int, time: float | None, message: str) -> Violation:
