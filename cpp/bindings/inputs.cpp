@@ -131,10 +131,12 @@ void bind_host_set(nb::module_& module) {
         .def_static("from_str", &HostSet::parse, nb::arg("text"), "Read a text such as `0-3 7`.")
         .def("__str__", &HostSet::to_string)
         .def("__repr__", [](const HostSet& s) { return "HostSet('" + s.to_string() + "')"; })
-        .def("__reduce__",
-             [](const HostSet& s) {
-                 return nb::make_tuple(nb::type<HostSet>(), nb::make_tuple(s.to_string()));
-             })
+        .def(
+            "__reduce__",
+            [](const HostSet& s) {
+                return nb::make_tuple(nb::type<HostSet>(), nb::make_tuple(s.to_string()));
+            },
+            nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
         .def("__len__", &HostSet::size)
         .def("__bool__", [](const HostSet& s) { return !s.empty(); })
         .def("__contains__", &HostSet::contains, nb::arg("host"))

@@ -188,13 +188,6 @@ void bind_view(nb::module_& module) {
     nb::class_<PythonView>(module, "View", "What a policy may see; nothing in it can be changed.")
         .def(nb::init<std::shared_ptr<BoundEngine>, nb::object, bool>(), nb::arg("engine"),
              nb::arg("jobs"), nb::arg("clairvoyant"))
-        .def(
-            "_run",
-            [](nb::handle self, nb::handle decide, std::uint64_t n_calls) {
-                return nb::cast<PythonView&>(self).run(self, decide, n_calls);
-            },
-            nb::arg("decide"), nb::arg("n_calls"),
-            "For the simulation alone: call decide(view, events) at most so many times.")
         .def_prop_ro("now", [](PythonView& v) { return v.engine().now(); })
         .def_prop_ro(
             "n_hosts", [](PythonView& v) { return v.engine().n_hosts(); },
@@ -221,6 +214,14 @@ void bind_view(nb::module_& module) {
             [](PythonView& v, nb::handle id) { return nb::steal(v.job_object(v.find_shown(id))); },
             nb::arg("job_id"), nb::sig("def job(self, job_id: int | str) -> ViewJob"),
             "Return the job with this id.");
+    module.def(
+        "run_python",
+        [](nb::handle view, nb::handle decide, std::uint64_t n_calls) {
+            return nb::cast<PythonView&>(view).run(view, decide, n_calls);
+        },
+        nb::arg("view"), nb::arg("decide"), nb::arg("n_calls"),
+        nb::sig("def run_python(view: View, decide: object, n_calls: int) -> bool"),
+        "Call decide(view, events) at most so many times; False once the run has ended.");
 }
 
 } // namespace noctule

@@ -24,7 +24,7 @@ class HostSet:
 
     def __repr__(self) -> str: ...
 
-    def __reduce__(self) -> tuple: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
     def __len__(self) -> int: ...
 
@@ -275,3 +275,8 @@ class View:
 
     def job(self, job_id: int | str) -> ViewJob:
         """Return the job with this id."""
+
+def run_python(view: View, decide: object, n_calls: int) -> bool:
+    """
+    Call decide(view, events) at most so many times; False once the run has ended.
+    """

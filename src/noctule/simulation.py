@@ -151,7 +151,7 @@ class Simulation:
             if isinstance(self._policy, _core.NativePolicy):
                 self._ended = not self._engine.run(self._policy, n_calls)
             else:
-                self._ended = not self.view._run(self._policy.decide, n_calls)
+                self._ended = not _core.run_python(self.view, self._policy.decide, n_calls)
         except (Exception, SystemExit) as error:
             self._ended = True
             if isinstance(error, NoctuleError):
