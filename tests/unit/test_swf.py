@@ -13,6 +13,8 @@ import pytest
 from noctule.errors import InputError
 from noctule.formats import load_workload
 from noctule.formats.swf import FIELDS, SwfRules, read_swf
+from noctule.platform import Platform
+from noctule.simulation import simulate
 from noctule.workload import Compute, Delay, Dependency, Workload
 
 Load = Callable[..., Workload]
@@ -207,11 +209,11 @@ def test_job_computes_its_run_time_at_the_speed_of_the_platform(load: Load) -> N
     assert workload.reference_speed is None
 
 
-def test_reference_speed_multiplies_the_run_time(load: Load) -> None:
-    workload = load(a_line(run_time=10), reference_speed=2e9)
-
-    assert workload[0].profile == Compute(2e10)
-    assert workload.reference_speed == 2e9
+def test_a_reference_speed_is_that_of_the_hosts_of_the_log(load: Load) -> None:
+    workload = load(a_line(run_time=10, requested_time=60), reference_speed=2e9)
+    # 10 s at 2e9 are 2e10 of work: 5 s on hosts twice as fast
+    schedule = simulate(Platform(1, speed=4e9), workload, "fcfs")
+    assert schedule.column("runtime").tolist() == [5]
 
 
 def test_delay_profiles_keep_the_run_time(load: Load) -> None:

@@ -101,7 +101,7 @@ def read_swf(text: bytes, rules: SwfRules, *, source: str, name: str = "w0") -> 
         job_ids=log.column("job number").astype(np.int64),
         submit_time=submit,
         n_hosts=n_hosts,
-        amount=runtime * (rules.reference_speed or 1.0),
+        amount=runtime,
         walltime=_walltimes(log, runtime, rules, reading),
         kind=np.full(n, KIND_COMPUTE if rules.profiles == "compute" else KIND_DELAY),
     )
