@@ -212,7 +212,7 @@ def test_job_computes_its_run_time_at_the_speed_of_the_platform(load: Load) -> N
 def test_a_reference_speed_is_that_of_the_hosts_of_the_log(load: Load) -> None:
     workload = load(a_line(run_time=10, requested_time=60), reference_speed=2e9)
     # 10 s at 2e9 are 2e10 of work: 5 s on hosts twice as fast
-    schedule = simulate(Platform.homogeneous(1, speed=4e9), workload, "fcfs")
+    schedule = simulate(Platform.homogeneous(64, speed=4e9), workload, "fcfs")
     assert schedule.column("runtime").tolist() == [5]
 
 
