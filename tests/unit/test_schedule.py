@@ -110,7 +110,7 @@ def test_a_column_that_does_not_exist_is_refused_by_name() -> None:
 def test_jobs_of_two_tables_are_joined() -> None:
     rows = [Row(1, 0.0, 0.0, 1.0, "0"), Row("x", 0.0, 0.0, 2.0, "1", workload="dyn")]
     schedule = a_schedule(rows)
-    assert schedule.column("job_id").tolist() == [1, "x"]
+    assert schedule.column("job_id").tolist() == ["1", "x"]
     assert schedule.column("workload").tolist() == ["w0", "dyn"]
     assert len(schedule) == 2
 
