@@ -126,8 +126,14 @@ def test_compressed_files_are_read(tmp_path: Path, suffix: str, compress: Any) -
         (OURS + "1,0,1,inf,2\n", "line 2: finish_time: got 'inf', expected a number >= 0"),
         (OURS + "1,0,1,,2\n", "line 2: finish_time: got '', expected a number >= 0"),
         (OURS + "1,-1,1,3,2\n", "line 2: submit_time: got '-1', expected a number >= 0"),
-        (OURS + "1,0,1,3,-2\n", "line 2: n_hosts: got '-2', expected a whole number from 0 to 2147483647"),
-        (OURS + "1,0,1,3,1.5\n", "line 2: n_hosts: got '1.5', expected a whole number from 0 to 2147483647"),
+        (
+            OURS + "1,0,1,3,-2\n",
+            "line 2: n_hosts: got '-2', expected a whole number from 0 to 2147483647",
+        ),
+        (
+            OURS + "1,0,1,3,1.5\n",
+            "line 2: n_hosts: got '1.5', expected a whole number from 0 to 2147483647",
+        ),
         (OURS + ",0,1,3,1\n", "line 2: job_id: got '', expected the id of a job"),
         (
             OURS + "1,0,1,3,1\n1,0,1,3,1\n",
