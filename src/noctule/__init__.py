@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from noctule import metrics as metrics
     from noctule._core import HostSet as HostSet
     from noctule.formats import load_workload as load_workload
+    from noctule.formats.platforms import load_platform as load_platform
     from noctule.platform import Platform as Platform
     from noctule.policy import Policy as Policy
     from noctule.policy import View as View
@@ -36,6 +37,7 @@ _HOME = {
     "Simulation": "noctule.simulation",
     "View": "noctule.policy",
     "Workload": "noctule.workload",
+    "load_platform": "noctule.formats.platforms",
     "load_workload": "noctule.formats",
     "simulate": "noctule.simulation",
 }
@@ -49,6 +51,7 @@ __all__ = [
     "Simulation",
     "View",
     "Workload",
+    "load_platform",
     "load_workload",
     "metrics",
     "simulate",

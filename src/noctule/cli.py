@@ -24,10 +24,14 @@ from noctule.errors import (
 # name: (module of noctule.commands, what it does)
 COMMANDS = {
     "check": ("check", "Say what a schedule from any simulator breaks."),
+    "generate": ("generate", "Draw a workload from a model."),
     "metrics": ("metrics", "Measure runs and compare them in one table."),
+    "platform": ("platform", "Show and convert platform files."),
+    "plot": ("plot", "Draw runs as a picture."),
     "policies": ("policies", "List the policies that --policy knows by name."),
     "rerun": ("run", "Do a run again and tell whether it comes out the same."),
     "run": ("run", "Simulate a workload under a policy."),
+    "trace": ("trace", "Look at logs, cut, scale, convert and fetch them."),
 }
 
 _CODES: dict[type[NoctuleError], ExitCode] = {

@@ -1,49 +1,306 @@
-"""The machine: hosts with their names and speeds."""
+"""The machine: hosts with their names, speeds and power states, and the network between them."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
 
 from noctule.errors import InputError
+from noctule.network import Network, NumberedNames
 
 MAX_HOSTS = 2**31 - 1
+NO_ID = -1
+
+
+class Role(StrEnum):
+    """What a host is for: only compute hosts run jobs."""
+
+    COMPUTE = "compute"
+    STORAGE = "storage"
+    MASTER = "master"
+
+
+@dataclass(frozen=True, slots=True)
+class PowerRange:
+    """Watts of a host in one power state.
+
+    `idle` without load; otherwise epsilon + load x (computing - epsilon), where a load of 1 means
+    that all cores compute.
+    """
+
+    idle: float
+    epsilon: float
+    computing: float
+
+
+@dataclass(frozen=True, slots=True)
+class SleepState:
+    """A power state to sleep in, and those in which a host is while it is switched off and on.
+
+    The speeds of the latter two say how long that takes: 1 / speed seconds.
+    """
+
+    sleep: int
+    switching_off: int
+    switching_on: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """A disk of a host; bytes a second."""
+
+    name: str
+    read_bandwidth: float
+    write_bandwidth: float
+    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class HostKind:
+    """What hosts have in common with others that were described by the same words.
+
+    Attributes:
+        speeds: flops a second of one core, in each power state.
+        initial_state: the power state at the beginning.
+        memory: bytes, or None where it is not known.
+        zone: names of the zones around the host, from the outermost to the innermost.
+        properties: what the file says about the host, as text; all the rest is read from it.
+        zone_properties: what it says about the zones around, inner ones overriding outer ones.
+        powers: watts in each power state; empty if they are not known.
+        power_off: watts of a host that is switched off.
+        power_fault: why the power of the host cannot be known; "" if it can, or was not described.
+        coordinates: position in a Vivaldi zone.
+        profiles: files that change the host over time, by what they change: speed, state.
+    """
+
+    speeds: tuple[float, ...] = (1.0,)
+    initial_state: int = 0
+    cores: int = 1
+    memory: float | None = None
+    role: Role = Role.COMPUTE
+    zone: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    zone_properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    powers: tuple[PowerRange, ...] = ()
+    power_off: float = 0.0
+    sleep_states: tuple[SleepState, ...] = ()
+    power_fault: str = ""
+    disks: tuple[Disk, ...] = ()
+    coordinates: tuple[float, ...] = ()
+    profiles: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def speed(self) -> float:
+        """Flops a second of one core at the beginning."""
+        return self.speeds[self.initial_state]
+
+    @property
+    def computing_states(self) -> tuple[int, ...]:
+        """The power states in which jobs can run."""
+        others = {
+            state
+            for entry in self.sleep_states
+            for state in (entry.sleep, entry.switching_off, entry.switching_on)
+        }
+        return tuple(state for state in range(len(self.speeds)) if state not in others)
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """One schedulable computer."""
+    """One computer: its id, its name, and what it has in common with others.
+
+    Compute hosts have the ids 0 to n_hosts - 1, storage hosts those that follow, a master -1.
+    """
 
     id: int
     name: str
-    speed: float
+    kind: HostKind
+
+    @property
+    def speed(self) -> float:
+        """Flops a second of one core at the beginning."""
+        return self.kind.speed
+
+    @property
+    def speeds(self) -> tuple[float, ...]:
+        """Flops a second of one core, in each power state."""
+        return self.kind.speeds
+
+    @property
+    def cores(self) -> int:
+        """How many cores it has."""
+        return self.kind.cores
+
+    @property
+    def memory(self) -> float | None:
+        """Bytes of memory, or None where it is not known."""
+        return self.kind.memory
+
+    @property
+    def role(self) -> Role:
+        """What it is for."""
+        return self.kind.role
+
+    @property
+    def zone(self) -> tuple[str, ...]:
+        """Names of the zones around it, from the outermost to the innermost."""
+        return self.kind.zone
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """What the file says about it, as text."""
+        return self.kind.properties
+
+
+class Hosts(Sequence[Host]):
+    """Hosts in the order of their ids; each is made when it is asked for."""
+
+    __slots__ = ("kind_of", "kinds", "names")
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        kinds: Sequence[HostKind],
+        kind_of: npt.NDArray[np.int32],
+    ) -> None:
+        """Give the name of each host, and the position of its kind among the kinds."""
+        self.names = names
+        self.kinds = tuple(kinds)
+        self.kind_of = kind_of
+
+    @classmethod
+    def alike(cls, names: Sequence[str], kind: HostKind) -> Hosts:
+        """Return hosts of one kind."""
+        return cls(names, [kind], np.broadcast_to(np.int32(0), len(names)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if len(self.kinds) == 1:
+            return Hosts.alike, (self.names, self.kinds[0])
+        return Hosts, (self.names, self.kinds, self.kind_of)
+
+    def __len__(self) -> int:
+        return len(self.kind_of)
+
+    @overload
+    def __getitem__(self, index: int) -> Host: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Host]: ...
+    def __getitem__(self, index: int | slice) -> Host | Sequence[Host]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        position = index + len(self) if index < 0 else index
+        if not 0 <= position < len(self):
+            raise IndexError(f"host {index}: there are {len(self)}")
+        return Host(position, self.names[position], self.kinds[self.kind_of[position]])
+
+    def __iter__(self) -> Iterator[Host]:
+        for i in range(len(self)):
+            yield self[i]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Hosts):
+            return NotImplemented
+        if len(self) != len(other) or not self._named_like(other):
+            return False
+        if len(self.kinds) == len(other.kinds) == 1:
+            return self.kinds == other.kinds
+        return all(
+            self.kinds[a] == other.kinds[b]
+            for a, b in set(zip(self.kind_of.tolist(), other.kind_of.tolist(), strict=True))
+        )
+
+    def __hash__(self) -> int:
+        return hash((len(self), self.names[0]))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} hosts: {self.names[0]} to {self.names[len(self) - 1]}>"
+
+    def _named_like(self, other: Hosts) -> bool:
+        if self.names == other.names:
+            return True
+        return all(a == b for a, b in zip(self.names, other.names, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """Hosts 0 to n_hosts - 1, and the speed that workloads without one of their own refer to."""
+    """Compute hosts 0 to n_hosts - 1, with all that is around them.
 
-    n_hosts: int
-    speed: float = 1.0
+    Attributes:
+        hosts: those that run jobs.
+        reference_speed: the speed that workloads without one of their own refer to.
+        storages: storage hosts; their ids follow those of the compute hosts.
+        master: the host kept apart for a batch system's own use, if there is one.
+        source: the file that the platform was read from.
+        notes: what was odd about the file, in sentences.
+    """
+
+    hosts: Hosts
     reference_speed: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be a machine."""
-        if isinstance(self.n_hosts, bool) or not isinstance(self.n_hosts, int):
-            raise InputError(f"platform: n_hosts: got {self.n_hosts!r}, expected a whole number")
-        if not 1 <= self.n_hosts <= MAX_HOSTS:
-            raise InputError(f"platform: n_hosts: got {self.n_hosts}, expected 1 to {MAX_HOSTS}")
-        for name, value in (("speed", self.speed), ("reference_speed", self.reference_speed)):
-            if not (math.isfinite(value) and value > 0):
-                raise InputError(f"platform: {name}: got {value!r}, expected a positive number")
+    storages: tuple[Host, ...] = ()
+    master: Host | None = None
+    network: Network = field(default_factory=Network)
+    source: str = field(default="", compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def homogeneous(cls, n_hosts: int, speed: float = 1.0) -> Platform:
         """Return identical hosts; `speed` is relative: 2 runs a log in half the time."""
-        return cls(n_hosts, speed=float(speed))
+        if isinstance(n_hosts, bool) or not isinstance(n_hosts, int):
+            raise InputError(f"platform: n_hosts: got {n_hosts!r}, expected a whole number")
+        if not 1 <= n_hosts <= MAX_HOSTS:
+            raise InputError(f"platform: n_hosts: got {n_hosts}, expected 1 to {MAX_HOSTS}")
+        speed = float(speed)
+        if not (math.isfinite(speed) and speed > 0):
+            raise InputError(f"platform: speed: got {speed!r}, expected a positive number")
+        names = NumberedNames("host", (range(n_hosts),))
+        return cls(Hosts.alike(names, HostKind(speeds=(speed,))))
+
+    @property
+    def n_hosts(self) -> int:
+        """How many hosts run jobs."""
+        return len(self.hosts)
+
+    @property
+    def is_homogeneous(self) -> bool:
+        """Whether all compute hosts have the same speed."""
+        return len({kind.speed for kind in self.hosts.kinds}) == 1
+
+    @property
+    def speed(self) -> float:
+        """The speed of every compute host; a platform with several speeds has no such thing."""
+        if not self.is_homogeneous:
+            slowest, fastest = float(self.speeds.min()), float(self.speeds.max())
+            raise InputError(
+                f"{self.source or 'platform'}: speed: the hosts have several, "
+                f"{slowest!r} to {fastest!r}; `speeds` has them all"
+            )
+        return self.hosts.kinds[0].speed
+
+    @property
+    def speeds(self) -> npt.NDArray[np.float64]:
+        """The speed of each compute host, by id; read-only."""
+        of_kinds = np.array([kind.speed for kind in self.hosts.kinds])
+        if len(of_kinds) == 1:
+            return np.broadcast_to(of_kinds[0], self.n_hosts)
+        speeds = of_kinds[self.hosts.kind_of]
+        speeds.flags.writeable = False
+        return speeds
+
+    def all_hosts(self) -> Iterator[Host]:
+        """Yield the compute hosts, the storage hosts, and the master."""
+        yield from self.hosts
+        yield from self.storages
+        if self.master is not None:
+            yield self.master
 
     def host(self, host_id: int) -> Host:
-        """Return the host with this id."""
+        """Return the compute host with this id."""
         if not 0 <= host_id < self.n_hosts:
             raise InputError(f"platform: host {host_id}: expected 0 to {self.n_hosts - 1}")
-        return Host(host_id, f"host{host_id}", self.speed)
+        return self.hosts[host_id]

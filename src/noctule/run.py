@@ -23,6 +23,7 @@ import msgspec
 
 from noctule.errors import InputError
 from noctule.formats import load_workload
+from noctule.formats.platforms import load_platform
 from noctule.platform import Platform
 from noctule.policy import PolicySpec
 from noctule.schedule import Schedule
@@ -75,10 +76,12 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class PlatformOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The hosts; without a number, as many as the workload file tells."""
+    """A platform file, or a number of hosts; without both, as many as the workload file tells."""
 
     n_hosts: int | None = None
     speed: float = 1.0
+    file: str | None = None
+    host_order: str = "natural"
 
 
 class RunOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -155,10 +158,7 @@ def execute(
     began = time.perf_counter()
     inputs = tuple(_hash_of(path) for path in _input_paths(options))
     workload = load_workload(options.workload, **msgspec.structs.asdict(options.reading))
-    n_hosts = options.platform.n_hosts
-    if n_hosts is None:
-        n_hosts, _ = hosts_told_by(workload)
-    hosts = Platform.homogeneous(n_hosts, options.platform.speed)
+    hosts = _platform(options.platform, workload)
     read = time.perf_counter()
     if on_read is not None:
         on_read(workload)
@@ -166,7 +166,7 @@ def execute(
     before = time.perf_counter()
     schedule = simulate(hosts, workload, options.policy, progress=progress, **keywords)
     timing = Timing(read_s=read - began, simulate_s=time.perf_counter() - before)
-    told = msgspec.structs.replace(options.platform, n_hosts=n_hosts)
+    told = msgspec.structs.replace(options.platform, n_hosts=hosts.n_hosts)
     manifest = Manifest(
         format=MANIFEST_FORMAT,
         versions=_versions(),
@@ -174,6 +174,20 @@ def execute(
         inputs=inputs,
     )
     return Execution(schedule, manifest, timing)
+
+
+def _platform(options: PlatformOptions, workload: Workload) -> Platform:
+    if options.file is None:
+        n_hosts = hosts_told_by(workload)[0] if options.n_hosts is None else options.n_hosts
+        return Platform.homogeneous(n_hosts, options.speed)
+    if options.speed != 1.0:
+        raise InputError("--speed: goes with --hosts, a platform file has speeds of its own")
+    read = load_platform(options.file, host_order=options.host_order)
+    if options.n_hosts not in (None, read.n_hosts):
+        raise InputError(
+            f"{options.file}: got {read.n_hosts} hosts, expected {options.n_hosts} (--hosts)"
+        )
+    return read
 
 
 def _versions() -> dict[str, str]:
@@ -301,7 +315,7 @@ def rerun(
 
 def _input_paths(options: RunOptions) -> list[str]:
     policy = _policy_file(PolicySpec.parse(options.policy))
-    return [options.workload] if policy is None else [options.workload, policy]
+    return [path for path in (options.workload, options.platform.file, policy) if path is not None]
 
 
 def _policy_file(spec: PolicySpec) -> str | None:
@@ -316,8 +330,16 @@ def _with_paths(options: RunOptions, moved: Mapping[str, str]) -> RunOptions:
     path = _policy_file(spec)
     if path is not None:
         spec = PolicySpec(moved[path] + spec.name.removeprefix(path), spec.parameters)
-    workload = moved[options.workload]
-    return msgspec.structs.replace(options, workload=workload, policy=str(spec))
+    file = options.platform.file
+    platform_options = msgspec.structs.replace(
+        options.platform, file=None if file is None else moved[file]
+    )
+    return msgspec.structs.replace(
+        options,
+        workload=moved[options.workload],
+        policy=str(spec),
+        platform=platform_options,
+    )
 
 
 def _hash_of(path: str) -> FileHash:

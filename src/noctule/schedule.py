@@ -40,6 +40,12 @@ from noctule.schedule_files import (
     schedule_text,
     totals_of,
 )
+from noctule.schedule_parquet import (
+    PARQUET_JOBS_FILE,
+    ParquetSchedule,
+    read_parquet,
+    write_parquet,
+)
 from noctule.schedule_reading import JobFile, n_hosts_of, read_host_states, read_jobs, read_totals
 
 if TYPE_CHECKING:
@@ -138,11 +144,17 @@ class Schedule:
         states = (record.host_state_time, record.host_state_idle, record.host_state_computing)
         yield HOST_STATES_FILE, host_states_text(*states)
 
-    def save(self, directory: str | os.PathLike[str]) -> None:
-        """Write jobs.csv, schedule.csv and machine_states.csv, as Batsim 4 does."""
+    def save(self, directory: str | os.PathLike[str], *, parquet: bool = False) -> None:
+        """Write jobs.csv, schedule.csv and machine_states.csv, as Batsim 4 does.
+
+        With `parquet`, write Parquet files instead: exact, with users, but not Batsim's.
+        """
         folder = Path(directory)
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            if parquet:
+                self._write_parquet(folder)
+                return
             for name, pieces in self.texts():
                 with (folder / name).open("w", encoding="utf-8", newline="") as file:
                     file.writelines(pieces)
@@ -151,8 +163,13 @@ class Schedule:
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Schedule:
-        """Read what `save` or Batsim wrote; dates are exact to the digits in the files."""
+        """Read what `save` or Batsim wrote; dates are exact to the digits in the files.
+
+        Parquet files, where there are some, are read rather than the others: they are exact.
+        """
         folder = Path(directory)
+        if (folder / PARQUET_JOBS_FILE).is_file():
+            return cls._of_parquet(folder)
         for name in FILE_NAMES:
             if not (folder / name).is_file():
                 expected = ", ".join(FILE_NAMES)
@@ -211,6 +228,27 @@ class Schedule:
             if values is not None:
                 # as printed: worked out again from rounded dates, the last digit could differ
                 schedule._columns[name] = values
+        return schedule
+
+    def _write_parquet(self, folder: Path) -> None:
+        record = self.record
+        states = (record.host_state_time, record.host_state_idle, record.host_state_computing)
+        content = ParquetSchedule(
+            self.platform.n_hosts,
+            self._job_columns(),
+            self.column("user").tolist(),
+            record.hosts_text,
+            states,
+            self._totals,
+        )
+        write_parquet(folder, content)
+
+    @classmethod
+    def _of_parquet(cls, folder: Path) -> Schedule:
+        content = read_parquet(folder, HostSet.from_str)
+        platform = Platform.homogeneous(content.n_hosts)
+        schedule = cls._of_file(platform, content.file, content.host_states)
+        schedule._totals = content.totals
         return schedule
 
     def _job_columns(self) -> JobColumns:

@@ -103,11 +103,12 @@ class Simulation:
         scale = workload.reference_speed
         if scale is None:
             scale = platform.reference_speed
+        alike = platform.is_homogeneous
         self._engine = _core.Engine(
             platform.n_hosts,
             workload.table,
-            speed=platform.speed,
-            speeds=[],
+            speed=platform.speed if alike else platform.reference_speed,
+            speeds=[] if alike else platform.speeds.tolist(),
             reference_speed=scale,
             enforce_walltime=self.options.enforce_walltime,
             reject_oversized=self.options.reject_oversized,

@@ -120,7 +120,7 @@ def test_every_option_of_run_reaches_the_manifest(folder: Path) -> None:
     assert options == {
         "workload": "log.swf",
         "policy": "fcfs(order=sjf)",
-        "platform": {"n_hosts": 9, "speed": 2.0},
+        "platform": {"n_hosts": 9, "speed": 2.0, "file": None, "host_order": "natural"},
         "reading": {
             "processors": "allocated",
             "walltime_factor": None,
@@ -405,4 +405,18 @@ def test_a_full_standard_output_is_told(monkeypatch: pytest.MonkeyPatch, capsys:
         assert main(["run", "log.swf", "--policy", "easy"]) == ExitCode.INPUT
         monkeypatch.undo()
     message = "noctule: standard output: cannot be written: No space left on device\n"
+    assert capsys.readouterr().err.endswith(message)
+
+
+def test_run_takes_a_platform_file_and_the_manifest_knows_it(capsys: Capture) -> None:
+    Path("small.toml").write_text('[[hosts]]\ncount = 4\nname = "n{}"\nspeed = "1Gf"\n')
+    assert (
+        main(["run", "log.swf", "--platform", "small.toml", "--policy", "easy", "-o", "out"]) == 0
+    )
+    manifest = json.loads(Path("out/manifest.json").read_text())
+    assert [file["path"] for file in manifest["inputs"]] == ["log.swf", "small.toml"]
+    assert main(["rerun", "out/manifest.json", "--quiet"]) == ExitCode.OK
+    words = ["run", "log.swf", "--platform", "small.toml", "--hosts", "5", "--policy", "easy"]
+    assert main(words) == ExitCode.INPUT
+    message = "noctule: small.toml: got 4 hosts, expected 5 (--hosts)\n"
     assert capsys.readouterr().err.endswith(message)

@@ -176,7 +176,7 @@ def test_the_manifest_tells_inputs_options_and_outputs(
     assert manifest["options"] == {
         "workload": "log.swf",
         "policy": "easy",
-        "platform": {"n_hosts": 4, "speed": 1.0},
+        "platform": {"n_hosts": 4, "speed": 1.0, "file": None, "host_order": "natural"},
         "reading": {
             "processors": "requested",
             "walltime_factor": 1.0,

@@ -14,7 +14,7 @@ import pytest
 from small_runs import Scripted, delay, finishes, hosts_of, job, run, starts, states
 
 import noctule as nt
-from noctule import policies
+from noctule import HostSet, policies
 from noctule.errors import DeadlockError, DecisionError, InputError
 from noctule.messages import (
     CallAt,
@@ -29,6 +29,7 @@ from noctule.messages import (
     StartJob,
     TimerFired,
 )
+from noctule.platform import HostKind, Hosts
 from noctule.policies import make_policy
 from noctule.workload import Compute, Delay, Request, UnsupportedProfile
 
@@ -832,3 +833,20 @@ def test_an_iteration_over_a_view_does_not_survive_its_call():
 def test_delays_and_computations_keep_their_profile_in_the_workload():
     workload = nt.Workload.from_jobs([job("A"), delay("B", 4)])
     assert [j.profile for j in workload] == [Compute(10), Delay(4)]
+
+
+def test_the_slowest_of_its_hosts_sets_the_pace_of_a_job():
+    # hosts of speed 1, 2 and 4; the reference is the first one's
+    kinds = [HostKind(speeds=(speed,)) for speed in (1.0, 2.0, 4.0)]
+    platform = nt.Platform(Hosts(["a", "b", "c"], kinds, np.arange(3, dtype=np.int32)))
+    starts_on = {"A": "0 2", "C": "1-2", "D": "2"}
+
+    def decide(view, events):
+        waiting = [job for job in view.waiting if set(HostSet(starts_on[job.id])) <= set(view.free)]
+        return [StartJob(job, starts_on[job.id]) for job in waiting[:1]]
+
+    jobs = [job("A", hosts=2, runtime=8), job("C", hosts=2, runtime=8), job("D", runtime=8)]
+    schedule = nt.simulate(platform, nt.Workload.from_jobs(jobs), Scripted(decide))
+    # A on speeds 1 and 4: 8 s; C on 2 and 4: 4 s; D on 4: 2 s
+    runtimes = dict(zip(schedule.column("job_id"), schedule.column("runtime"), strict=True))
+    assert runtimes == {"A": 8, "C": 4, "D": 2}

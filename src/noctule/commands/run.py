@@ -38,6 +38,14 @@ def _simulation_options(command: Command) -> Command:
 @click.command()
 @click.argument("workload")
 @click.option("--hosts", "n_hosts", type=click.IntRange(min=1), help="Default: the file's header.")
+@click.option("--platform", "platform_file", metavar="FILE", help="SimGrid XML, or our TOML.")
+@click.option(
+    "--host-order",
+    type=click.Choice(["natural", "lexicographic"]),
+    default="natural",
+    show_default=True,
+    help="Order of names that gives the hosts of a platform file their ids.",
+)
 @click.option("--speed", type=float, default=1.0, help="Relative speed: 2 takes half the time.")
 @click.option("--policy", required=True, metavar="SPEC", help="As in easy(order=sjf).")
 @click.option("-o", "--output", metavar="DIR", help="Folder to write the run to.")
@@ -49,6 +57,8 @@ def run(
     *,
     workload: str,
     n_hosts: int | None,
+    platform_file: str | None,
+    host_order: str,
     speed: float,
     policy: str,
     output: str | None,
@@ -73,7 +83,7 @@ def run(
     options = runs.RunOptions(
         workload=workload,
         policy=policy,
-        platform=runs.PlatformOptions(n_hosts, speed),
+        platform=runs.PlatformOptions(n_hosts, speed, platform_file, host_order),
         reading=runs.ReadingOptions(
             processors, walltime_factor, profiles, reference_speed, dependencies
         ),
@@ -101,7 +111,7 @@ def _run(
         execution = runs.execute(
             options,
             on_read=lambda workload: console.talk.notes(
-                describe_inputs(workload, told=options.platform.n_hosts is None)
+                describe_inputs(workload, told=options.platform == runs.PlatformOptions())
             ),
             progress=console.talk.progress(),
         )

@@ -57,13 +57,20 @@ _HEADER = re.compile(r"([A-Z][A-Za-z0-9]*):\s*(.*)")
 
 @dataclass(frozen=True, slots=True)
 class SwfRules:
-    """What to make of a log; `load_workload` explains each."""
+    """What to make of a log; `load_workload` explains each.
+
+    The last two are for tools that change logs and do not simulate them: `keep_all` also keeps the
+    jobs that cannot be replayed (they end at once, on one host if none is known; `Job.extra` has
+    the recorded numbers), and `keep_dates` leaves time 0 where the log has it.
+    """
 
     processors: str = "requested"
     walltime_factor: float | None = 1
     profiles: str = "compute"
     reference_speed: float | None = None
     dependencies: bool = False
+    keep_all: bool = False
+    keep_dates: bool = False
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -89,13 +96,13 @@ class SwfRules:
 
 def read_swf(text: bytes, rules: SwfRules, *, source: str, name: str = "w0") -> Workload:
     """Make a Workload of the text of a log; time 0 is the first submission that is kept."""
-    log = _parse(text, source)
+    log = read_swf_log(text, source=source)
     _check(log)
     reading = _Reading()
     reading.rules.append(ReadingRule("jobs read", len(log.lines)))
     log, n_hosts = _keep(log, rules, reading)
-    submit = _submit_times(log, reading)
-    runtime = log.column("run time")
+    submit = _submit_times(log, rules, reading)
+    runtime = np.maximum(log.column("run time"), 0.0)
     n = len(runtime)
     columns = Columns(
         job_ids=log.column("job number").astype(np.int64),
@@ -116,21 +123,22 @@ def read_swf(text: bytes, rules: SwfRules, *, source: str, name: str = "w0") -> 
         dependencies=dependencies,
         labels=_labels(log),
         extra=_extra(log),
-        headers=_headers(text),
+        headers=swf_headers(text),
         reading=reading.rules,
         source=source,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Log:
-    """The job lines of a log, as numbers."""
+class SwfLog:
+    """The job lines of a log as numbers, before any rule: one row a job, one column a field."""
 
     source: str
     cells: Floats
     lines: npt.NDArray[np.uint32]
 
     def column(self, name: str) -> Floats:
+        """Return one of FIELDS of all jobs."""
         return np.ascontiguousarray(self.cells[:, FIELDS.index(name)])
 
     def demand(self, name: str, good: Booleans, expected: str) -> None:
@@ -139,6 +147,7 @@ class _Log:
             self.refuse(int(np.argmin(good)), name, expected)
 
     def refuse(self, row: int, name: str, expected: str) -> None:
+        """Say what is wrong with a field of a line."""
         i = FIELDS.index(name)
         raise InputError(
             f"{self.source}: line {self.lines[row]}: field {i + 1} ({name}): "
@@ -158,17 +167,18 @@ class _Reading:
             self.rules.append(ReadingRule(rule, n))
 
 
-def _parse(text: bytes, source: str) -> _Log:
+def read_swf_log(text: bytes, *, source: str) -> SwfLog:
+    """Return the numbers of a log as they are; only what is no log at all is refused."""
     try:
         cells, lines = _core.parse_swf(text)
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
     if len(lines) == 0:
         raise InputError(f"{source}: got no job line, expected at least one")
-    return _Log(source, cells, lines)
+    return SwfLog(source, cells, lines)
 
 
-def _check(log: _Log) -> None:
+def _check(log: SwfLog) -> None:
     """Refuse what no rule can make sense of."""
     log.demand("submit time", log.column("submit time") >= 0, "expected a number >= 0")
     ids = log.column("job number")
@@ -182,7 +192,7 @@ def _check(log: _Log) -> None:
     _refuse_duplicates(log, ids)
 
 
-def _refuse_duplicates(log: _Log, ids: Floats) -> None:
+def _refuse_duplicates(log: SwfLog, ids: Floats) -> None:
     if bool(np.all(ids[1:] > ids[:-1])):
         return
     order = np.argsort(ids, kind="stable")
@@ -194,29 +204,40 @@ def _refuse_duplicates(log: _Log, ids: Floats) -> None:
         )
 
 
-def _keep(log: _Log, rules: SwfRules, reading: _Reading) -> tuple[_Log, Floats]:
+def _keep(log: SwfLog, rules: SwfRules, reading: _Reading) -> tuple[SwfLog, Floats]:
     """Drop the jobs that cannot be replayed; return the others, and their numbers of hosts."""
     ran = log.column("run time") > 0
-    reading.add("dropped: run time not positive", ~ran)
     other = "allocated" if rules.processors == "requested" else "requested"
     n_hosts = log.column(f"{rules.processors} processors")
     substitute = log.column(f"{other} processors")
     missing = n_hosts <= 0
     n_hosts = np.where(missing, substitute, n_hosts)
     kept = ran & (n_hosts > 0)
+    if rules.keep_all:
+        return log, _counted_anyway(n_hosts, missing, other, rules, reading)
+    reading.add("dropped: run time not positive", ~ran)
     reading.add("dropped: number of processors not known", ran & ~kept)
     reading.add(f"processors: {other}, as {rules.processors} are not known", kept & missing)
     if not kept.any():
         done = "; ".join(map(str, reading.rules))
         raise InputError(f"{log.source}: no job is left to simulate ({done})")
     if not kept.all():
-        log = _Log(log.source, log.cells[kept], log.lines[kept])
+        log = SwfLog(log.source, log.cells[kept], log.lines[kept])
     return log, n_hosts[kept]
 
 
-def _submit_times(log: _Log, reading: _Reading) -> Floats:
+def _counted_anyway(
+    n_hosts: Floats, missing: Booleans, other: str, rules: SwfRules, reading: _Reading
+) -> Floats:
+    known = n_hosts > 0
+    reading.add("processors: 1, as none are known", ~known)
+    reading.add(f"processors: {other}, as {rules.processors} are not known", known & missing)
+    return np.where(known, n_hosts, 1.0)
+
+
+def _submit_times(log: SwfLog, rules: SwfRules, reading: _Reading) -> Floats:
     submit = log.column("submit time")
-    first = float(submit.min())
+    first = 0.0 if rules.keep_dates else float(submit.min())
     shifted = np.full(len(submit), first != 0)
     reading.add(f"submit time: {shown(first)} s less, so that the first is 0", shifted)
     moved = np.argsort(submit, kind="stable") != np.arange(len(submit))
@@ -224,7 +245,7 @@ def _submit_times(log: _Log, reading: _Reading) -> Floats:
     return submit - first
 
 
-def _walltimes(log: _Log, runtime: Floats, rules: SwfRules, reading: _Reading) -> Floats:
+def _walltimes(log: SwfLog, runtime: Floats, rules: SwfRules, reading: _Reading) -> Floats:
     requested = log.column("requested time")
     unknown = requested <= 0
     if rules.walltime_factor is None:
@@ -233,6 +254,7 @@ def _walltimes(log: _Log, runtime: Floats, rules: SwfRules, reading: _Reading) -
     else:
         needed = rules.walltime_factor * runtime
         walltime = np.where(unknown, needed, np.maximum(requested, needed))
+        walltime = np.where(walltime > 0, walltime, math.inf)  # of a job that never ran
         what = f"{shown(rules.walltime_factor)} x run time"
         reading.add(f"walltime: {what}, as none was requested", unknown)
         reading.add(f"walltime: raised to {what}", ~unknown & (needed > requested))
@@ -243,7 +265,7 @@ def _walltimes(log: _Log, runtime: Floats, rules: SwfRules, reading: _Reading) -
 
 
 def _dependencies(
-    log: _Log, rules: SwfRules, reading: _Reading
+    log: SwfLog, rules: SwfRules, reading: _Reading
 ) -> dict[int, tuple[Dependency, ...]]:
     preceding = log.column("preceding job")
     known = preceding >= 0
@@ -260,23 +282,24 @@ def _dependencies(
     }
 
 
-def _labels(log: _Log) -> dict[str, npt.NDArray[np.int64]]:
+def _labels(log: SwfLog) -> dict[str, npt.NDArray[np.int64]]:
     columns = {name: log.column(name).astype(np.int64) for name in ("user", "group", "queue")}
     return {name: np.maximum(ids, -1) for name, ids in columns.items() if (ids >= 0).any()}
 
 
-def _extra(log: _Log) -> dict[str, npt.NDArray[Any]]:
+def _extra(log: SwfLog) -> dict[str, npt.NDArray[Any]]:
     """Keep the fields that have no other place, as integers where they are."""
     extra: dict[str, npt.NDArray[Any]] = {}
     for name in FIELDS:
         column = log.column(name)
-        if name not in _PLACED and (column != -1).any():
+        never_ran = name == "run time" and (column <= 0).any()
+        if never_ran or (name not in _PLACED and (column != -1).any()):
             whole = _is_whole(column).all()
             extra[name.replace(" ", "_").lower()] = column.astype(np.int64) if whole else column
     return extra
 
 
-def _headers(text: bytes) -> dict[str, str]:
+def swf_headers(text: bytes) -> dict[str, str]:
     """Return the headers; what is said twice, or goes on for several lines, has several lines."""
     leading = _LEADING_COMMENTS.match(text)
     end = leading.end() if leading else 0

@@ -1,0 +1,212 @@
+"""noctule generate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from noctule.commands.gathering import gathering
+from noctule.commands.options import Command, output_options
+from noctule.console import ExitCode, Result, Table, number_text, speaking
+
+if TYPE_CHECKING:
+    from noctule.synthetic import Arrivals, WalltimeModel
+    from noctule.workload import Workload
+
+Draw = Callable[[], "Workload"]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The options that all models have."""
+
+    seed: int
+    walltime: str | None
+    walltime_factor: float | None
+    max_walltime: float | None
+    cycle: str | None
+    burst_size: float | None
+    burst_spacing: float | None
+    output: str | None
+    force: bool
+    as_json: bool
+    quiet: bool
+
+
+@click.group()
+def generate() -> None:
+    """Draw a workload from a model; the same seed gives the same bytes."""
+
+
+def _model_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
+    """Add what all models have."""
+    gathered = gathering(Drawing, "drawing", command)
+    for option in (
+        click.option("--force", is_flag=True, help="Replace a file that is there already."),
+        click.option("-o", "--output", metavar="FILE", help="An .swf or .json file to write."),
+        click.option("--burst-spacing", type=float, metavar="S", help="Seconds within a burst."),
+        click.option("--burst-size", type=float, metavar="X", help="Jobs of a burst, on average."),
+        click.option(
+            "--cycle", type=click.Choice(["daily", "weekly"]), help="Arrivals follow days or weeks."
+        ),
+        click.option("--max-walltime", type=float, metavar="S", help="Of tsafrir."),
+        click.option("--walltime-factor", type=float, metavar="X", help="Of factor and uniform."),
+        click.option(
+            "--walltime",
+            type=click.Choice(["none", "exact", "factor", "uniform", "tsafrir"]),
+            help="How users guess runtimes; by default they know them.",
+        ),
+        click.option("--seed", type=click.IntRange(min=0), required=True, metavar="S"),
+    ):
+        gathered = option(gathered)
+    return output_options(gathered)
+
+
+def _profile_option(command: Command) -> Command:
+    """Add what the jobs of a model do."""
+    return click.option(
+        "--profiles",
+        type=click.Choice(["compute", "delay"]),
+        default="compute",
+        show_default=True,
+        help="Work that faster hosts do in less time, or fixed durations.",
+    )(command)
+
+
+_jobs = click.option(
+    "-n", "--jobs", "n_jobs", type=click.IntRange(min=1), required=True, metavar="N"
+)
+
+
+@generate.command()
+@_jobs
+@click.option("--hosts", "n_hosts", type=click.IntRange(min=1), default=128, show_default=True)
+@click.option("--untyped", is_flag=True, help="Do not tell batch from interactive jobs.")
+@_profile_option
+@_model_options
+def lublin(
+    *, n_jobs: int, n_hosts: int, untyped: bool, profiles: str, drawing: Drawing
+) -> ExitCode:
+    """Draw from Lublin and Feitelson's model of rigid jobs on supercomputers."""
+    from noctule import synthetic
+
+    def draw() -> Workload:
+        return synthetic.lublin(
+            n_jobs,
+            seed=drawing.seed,
+            n_hosts=n_hosts,
+            typed=not untyped,
+            profiles=profiles,
+            **_given(drawing),
+        )
+
+    return _generate(draw, drawing)
+
+
+@generate.command()
+@click.option("-n", "--jobs", "n_jobs", type=click.IntRange(min=1), default=800, show_default=True)
+@click.option("--hosts", "n_hosts", type=click.IntRange(min=1), default=32, show_default=True)
+@click.option(
+    "--runtimes",
+    required=True,
+    metavar="FILE",
+    help="Profiles of a Batsim workload, jobs of a log, or a list of seconds.",
+)
+@_model_options
+def batsim2016(*, n_jobs: int, n_hosts: int, runtimes: str, drawing: Drawing) -> ExitCode:
+    """Draw like the workloads with which Batsim was validated."""
+    from noctule import synthetic
+
+    def draw() -> Workload:
+        programs = synthetic.read_programs(runtimes)
+        return synthetic.batsim2016(
+            n_jobs, seed=drawing.seed, runtimes=programs, n_hosts=n_hosts, **_given(drawing)
+        )
+
+    return _generate(draw, drawing)
+
+
+@generate.command()
+@click.argument("description", metavar="FILE.toml")
+@_jobs
+@click.option("--hosts", "n_hosts", type=click.IntRange(min=1), help="Limits the sizes.")
+@_profile_option
+@_model_options
+def independent(
+    *, description: str, n_jobs: int, n_hosts: int | None, profiles: str, drawing: Drawing
+) -> ExitCode:
+    """Draw fields independently of each other, as FILE.toml describes them."""
+    from noctule import synthetic
+
+    def draw() -> Workload:
+        return synthetic.independent(
+            description,
+            n_jobs,
+            seed=drawing.seed,
+            n_hosts=n_hosts,
+            profiles=profiles,
+            **_given(drawing),
+        )
+
+    return _generate(draw, drawing)
+
+
+def _generate(draw: Draw, drawing: Drawing) -> ExitCode:
+    from noctule.formats.saving import format_of, save_workload
+    from noctule.output_file import check_file
+    from noctule.synthetic.summary import summary
+
+    output, force = drawing.output, drawing.force
+    with speaking(as_json=drawing.as_json, quiet=drawing.quiet) as console:
+        if output is not None:
+            format_of(output)
+            check_file(output, force=force)
+        workload = draw()
+        console.talk.notes(f"{workload.source}: {rule}" for rule in workload.reading)
+        if output is not None:
+            save_workload(workload, output, force=force)
+            console.talk.note(f"{output}: written")
+        console.show(_result(summary(workload), output))
+    return ExitCode.OK
+
+
+def _result(numbers: dict[str, float | int], output: str | None) -> Result:
+    rows = [[name, number_text(value)] for name, value in numbers.items()]
+    return Result({"output": output, "workload": numbers}, Table(["workload", "value"], rows))
+
+
+def _given(drawing: Drawing) -> dict[str, Any]:
+    """Return the arrivals and the walltimes that the options ask for, if they do."""
+    found = {"arrivals": _arrivals(drawing), "walltimes": _walltimes(drawing)}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _arrivals(drawing: Drawing) -> Arrivals | None:
+    from noctule.synthetic import Arrivals, Bursts, cycle_named
+
+    cycle, size, spacing = drawing.cycle, drawing.burst_size, drawing.burst_spacing
+    if spacing is not None and size is None:
+        raise click.UsageError("--burst-spacing: expected --burst-size with it")
+    if cycle is None and size is None:
+        return None
+    return Arrivals(
+        None if cycle is None else cycle_named(cycle),
+        None if size is None else Bursts(size, 1.0 if spacing is None else spacing),
+    )
+
+
+def _walltimes(drawing: Drawing) -> WalltimeModel | None:
+    from noctule.synthetic.walltime_models import walltime_model
+
+    name, factor, most = drawing.walltime, drawing.walltime_factor, drawing.max_walltime
+    if name is None:
+        for option, value in (("--walltime-factor", factor), ("--max-walltime", most)):
+            if value is not None:
+                raise click.UsageError(f"{option}: expected --walltime with it")
+        return None
+    given = {"f" if name == "uniform" else "factor": factor, "maximum": most}
+    parameters = {key: value for key, value in given.items() if value is not None}
+    return walltime_model("--walltime", name, parameters)

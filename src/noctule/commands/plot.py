@@ -1,0 +1,149 @@
+"""noctule plot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from noctule.commands.gathering import gathering
+from noctule.commands.options import output_options
+from noctule.console import ExitCode, Result, speaking
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from noctule.metrics import Window
+    from noctule.schedule import Schedule
+
+    Runs = list[tuple[str, Schedule]]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The options that all pictures have."""
+
+    directories: tuple[str, ...]
+    output: str
+    start: float | None
+    end: float | None
+    dpi: float
+    as_json: bool
+    quiet: bool
+
+
+@click.group()
+def plot() -> None:
+    """Draw the runs in DIR... as a picture (.pdf, .png or .svg)."""
+
+
+def _picture_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
+    """Add what all pictures have."""
+    gathered = gathering(Picture, "picture", command)
+    for option in (
+        click.option(
+            "--dpi",
+            type=click.FloatRange(min=10, max=2000),
+            default=150,
+            show_default=True,
+            help="Of a .png.",
+        ),
+        click.option("--to", "end", type=float, metavar="S", help="Last second to show."),
+        click.option("--from", "start", type=float, metavar="S", help="First second to show."),
+        click.option("-o", "--output", required=True, metavar="FILE", help="Picture to write."),
+        click.argument("directories", metavar="DIR...", nargs=-1, required=True),
+    ):
+        gathered = option(gathered)
+    return output_options(gathered)
+
+
+@plot.command()
+@click.option(
+    "--colour",
+    type=click.Choice(["job", "user", "state"]),
+    default="job",
+    show_default=True,
+    help="What the colours tell apart.",
+)
+@_picture_options
+def gantt(*, picture: Picture, colour: str) -> ExitCode:
+    """Show when which hosts ran which job, one panel a run."""
+    from noctule import plots
+
+    return _draw(picture, lambda runs, window: plots.gantt(runs, window=window, colour=colour))
+
+
+@plot.command()
+@_picture_options
+def utilisation(*, picture: Picture) -> ExitCode:
+    """Show the share of the hosts in use over time."""
+    from noctule import plots
+
+    return _draw(picture, lambda runs, window: plots.utilisation(runs, window=window))
+
+
+@plot.command()
+@click.option(
+    "--unit",
+    type=click.Choice(["jobs", "hosts"]),
+    default="jobs",
+    show_default=True,
+    help="Count waiting jobs, or the hosts that they ask for.",
+)
+@_picture_options
+def queue(*, picture: Picture, unit: str) -> ExitCode:
+    """Show how many jobs were waiting over time."""
+    from noctule import plots
+
+    return _draw(picture, lambda runs, window: plots.queue(runs, window=window, unit=unit))
+
+
+@plot.command()
+@_picture_options
+def waits(*, picture: Picture) -> ExitCode:
+    """Show which share of the jobs waited at most so long."""
+    from noctule import plots
+
+    return _draw(picture, lambda runs, window: plots.waits(runs, window=window))
+
+
+def _draw(picture: Picture, figure_of: Callable[[Runs, Window | None], Figure]) -> ExitCode:
+    from noctule.plots import check_format, save_figure
+    from noctule.schedule import Schedule
+
+    with speaking(as_json=picture.as_json, quiet=picture.quiet) as console:
+        check_format(picture.output)
+        names = _names(picture.directories)
+        schedules = [Schedule.load(directory) for directory in picture.directories]
+        runs = list(zip(names, schedules, strict=True))
+        figure = figure_of(runs, _window(picture, schedules))
+        save_figure(figure, picture.output, dpi=picture.dpi)
+        data: dict[str, Any] = {"output": picture.output, "runs": list(picture.directories)}
+        console.show(Result(data, lines=[f"{picture.output}: written"]))
+    return ExitCode.OK
+
+
+def _names(directories: tuple[str, ...]) -> list[str]:
+    """Return the last parts of the paths, or all of them if two have the same."""
+    names = [Path(directory).resolve().name for directory in directories]
+    return names if len(set(names)) == len(names) else list(directories)
+
+
+def _window(picture: Picture, schedules: list[Schedule]) -> Window | None:
+    """Return the stretch of time to show, if not everything is to be shown."""
+    from noctule.errors import InputError
+    from noctule.metrics import Window
+    from noctule.timeseries import span_of
+
+    if picture.start is None and picture.end is None:
+        return None
+    spans = [span_of(schedule) for schedule in schedules]
+    start = min(start for start, _ in spans) if picture.start is None else picture.start
+    end = max(end for _, end in spans) if picture.end is None else picture.end
+    if not (math.isfinite(start) and math.isfinite(end) and start < end):
+        raise InputError(f"--from, --to: got {start} to {end}, expected a later second to end with")
+    return Window(start, end)

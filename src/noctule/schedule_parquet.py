@@ -1,0 +1,324 @@
+"""A schedule as two Parquet files, jobs.parquet and host_states.parquet: nothing is rounded.
+
+The columns of jobs.parquet are those of `Schedule.jobs`, and `profile`, `slowdown` and, where it is
+known, `consumed_energy`. Dates that never came are null. What is about the whole schedule stands
+in the metadata of the file, under the key `noctule`, as JSON.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from noctule.errors import InputError
+from noctule.record import STATE_WORDS, Counts, Floats
+from noctule.schedule_files import HostTexts, JobColumns, Totals
+from noctule.schedule_reading import JobFile
+
+PARQUET_JOBS_FILE = "jobs.parquet"
+PARQUET_HOST_STATES_FILE = "host_states.parquet"
+PARQUET_FILES = (PARQUET_JOBS_FILE, PARQUET_HOST_STATES_FILE)
+PARQUET_FORMAT = 1
+
+# Makes a HostSet of a text such as "0-3 7".
+ParseHosts = Callable[[str], Any]
+HostStates = tuple[Floats, Counts, Counts]
+
+# our columns: the field of JobColumns
+_NUMBERS = {
+    "submit_time": "submit_time",
+    "start_time": "start_time",
+    "finish_time": "finish_time",
+    "waiting_time": "waiting_time",
+    "turnaround_time": "turnaround_time",
+    "runtime": "runtime",
+    "walltime": "walltime",
+    "slowdown": "stretch",
+}
+_COLUMNS = (
+    *("job_id", "workload", "user"),
+    *(name for name in _NUMBERS if name != "slowdown"),
+    *("n_hosts", "hosts", "state", "profile", "slowdown", "consumed_energy"),
+)
+_LABEL_KINDS = ("none", "int", "text", "json")
+_KEY = b"noctule"
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetSchedule:
+    """What goes into the files, and comes out of them.
+
+    `host_texts` gives the hosts of some rows as text; `totals` are those of a schedule.csv that
+    must be kept to the digit.
+    """
+
+    n_hosts: int
+    columns: JobColumns
+    users: Sequence[Any]
+    host_texts: HostTexts
+    host_states: HostStates
+    totals: Totals | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetContent:
+    """What the files of a folder said."""
+
+    n_hosts: int
+    file: JobFile
+    host_states: HostStates
+    totals: Totals | None
+
+
+def write_parquet(folder: Path, schedule: ParquetSchedule) -> None:
+    """Write both files into a folder that is there."""
+    pa, parquet = _pyarrow()
+    ids, id_kind = _label_column(pa, schedule.columns.job_id)
+    users, user_kind = _label_column(pa, schedule.users)
+    about = {
+        "format": PARQUET_FORMAT,
+        "n_hosts": schedule.n_hosts,
+        "job_id": id_kind,
+        "user": user_kind,
+        "totals": schedule.totals if schedule.totals is None else dict(schedule.totals),
+    }
+    arrays = {"job_id": ids, "user": users} | _job_arrays(pa, schedule)
+    table = pa.table({name: arrays[name] for name in _COLUMNS if name in arrays})
+    table = table.replace_schema_metadata({_KEY: json.dumps(about)})
+    time, idle, computing = schedule.host_states
+    states = pa.table(
+        {"time": pa.array(time), "n_idle": pa.array(idle), "n_computing": pa.array(computing)}
+    )
+    try:
+        parquet.write_table(table, folder / PARQUET_JOBS_FILE, compression="zstd")
+        parquet.write_table(states, folder / PARQUET_HOST_STATES_FILE, compression="zstd")
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from error
+
+
+def read_parquet(folder: Path, parse: ParseHosts) -> ParquetContent:
+    """Read what `write_parquet` wrote; `parse` makes hosts of a text."""
+    for name in PARQUET_FILES:
+        if not (folder / name).is_file():
+            expected = ", ".join(PARQUET_FILES)
+            raise InputError(f"{folder}: no file {name}, expected a folder with {expected}")
+    jobs = _Table(folder / PARQUET_JOBS_FILE)
+    about = jobs.about()
+    states = _Table(folder / PARQUET_HOST_STATES_FILE)
+    host_states = (
+        states.numbers("time"),
+        states.counts("n_idle"),
+        states.counts("n_computing"),
+    )
+    columns = _job_columns(jobs, about["job_id"])
+    users = None if about["user"] == "none" else _labels(jobs, "user", about["user"])
+    file = JobFile(columns, _hosts(jobs, parse), users)
+    return ParquetContent(about["n_hosts"], file, host_states, about["totals"])
+
+
+def _job_arrays(pa: ModuleType, schedule: ParquetSchedule) -> dict[str, Any]:
+    columns = schedule.columns
+    numbers = {
+        name: pa.array(values, mask=np.isnan(values))
+        for name, values in ((name, getattr(columns, field)) for name, field in _NUMBERS.items())
+    }
+    words = np.array(STATE_WORDS, dtype=object)[columns.state].tolist()
+    arrays = numbers | {
+        "workload": _dictionary(pa, columns.workload),
+        "n_hosts": pa.array(columns.n_hosts),
+        "hosts": _host_array(pa, schedule),
+        "state": _dictionary(pa, words),
+        "profile": pa.array(list(columns.profile), pa.string()),
+    }
+    if columns.consumed_energy is not None:
+        arrays["consumed_energy"] = pa.array(columns.consumed_energy)
+    return arrays
+
+
+def _host_array(pa: ModuleType, schedule: ParquetSchedule) -> Any:
+    """Return the hosts as text; null for a job that held some, but which is not known."""
+    texts = schedule.host_texts(0, len(schedule.columns))
+    started = ~np.isnan(schedule.columns.start_time)
+    shown = [text if text or not ran else None for text, ran in zip(texts, started, strict=True)]
+    return pa.array(shown, pa.string())
+
+
+def _dictionary(pa: ModuleType, values: Sequence[str]) -> Any:
+    return pa.array(list(values), pa.string()).dictionary_encode()
+
+
+def _label_column(pa: ModuleType, labels: Sequence[Any] | npt.NDArray[Any]) -> tuple[Any, str]:
+    """Return ids or users as numbers or as texts, as JSON texts if there are both; and which."""
+    values = [label.item() if isinstance(label, np.generic) else label for label in labels]
+    kinds = {type(label) for label in values if label is not None}
+    if not kinds:
+        return pa.nulls(len(values), pa.string()), "none"
+    if kinds == {int}:
+        return pa.array(values, pa.int64()), "int"
+    if kinds == {str}:
+        return pa.array(values, pa.string()), "text"
+    texts = [None if label is None else json.dumps(label) for label in values]
+    return pa.array(texts, pa.string()), "json"
+
+
+class _Table:
+    """A Parquet file whose columns are checked when they are taken."""
+
+    def __init__(self, path: Path) -> None:
+        pa, parquet = _pyarrow()
+        self.path = path
+        try:
+            # not by its path: a file called a=1/jobs.parquet would get a column a
+            with path.open("rb") as file:
+                self._table = parquet.read_table(file)
+            # names and texts of a damaged file may be no text, its dictionaries too short
+            self._table.validate(full=True)
+            self._names: list[str] = self._table.column_names
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: not a Parquet file: {_first_line(error)}") from None
+        self._types = pa.types
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    def about(self) -> dict[str, Any]:
+        """Return what the metadata say of the whole schedule."""
+        text = (self._table.schema.metadata or {}).get(_KEY)
+        expected = f"those of format {PARQUET_FORMAT} of Noctule"
+        if text is None:
+            raise InputError(f"{self.path}: metadata: none, expected {expected}")
+        try:
+            about: dict[str, Any] = json.loads(text)
+            good = about["format"] == PARQUET_FORMAT and _is_count(about["n_hosts"])
+            good = good and {about["job_id"], about["user"]} <= set(_LABEL_KINDS)
+            good = good and _are_totals(about["totals"])
+        except (ValueError, KeyError, TypeError):
+            good = False
+        if not good:
+            found = text.decode(errors="replace")
+            raise InputError(f"{self.path}: metadata: got {found!r}, expected {expected}")
+        return about
+
+    def column(self, name: str, expected: str, tests: Sequence[str]) -> Any:
+        """Return a column that is of one of some types."""
+        if name not in self._names:
+            known = ", ".join(self._names)
+            raise InputError(f"{self.path}: no column {name}, got {known}")
+        column = self._table.column(name)
+        kind = column.type.value_type if self._types.is_dictionary(column.type) else column.type
+        if not any(getattr(self._types, test)(kind) for test in tests):
+            raise InputError(f"{self.path}: {name}: got {column.type}, expected {expected}")
+        return column
+
+    def numbers(self, name: str) -> Floats:
+        """Return a column of numbers, NaN where they are null."""
+        column = self.column(name, "double", ["is_float64"])
+        return np.array(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+    def counts(self, name: str) -> Counts:
+        """Return a column of whole numbers."""
+        column = self.column(name, "uint32", ["is_uint32"])
+        self.demand_all(name, column)
+        return np.array(column.to_numpy(zero_copy_only=False), dtype=np.uint32)
+
+    def texts(self, name: str) -> list[str]:
+        """Return a column of texts."""
+        column = self.column(name, "string", ["is_string", "is_large_string"])
+        self.demand_all(name, column)
+        texts: list[str] = column.to_pylist()
+        return texts
+
+    def demand_all(self, name: str, column: Any) -> None:
+        """Refuse a column in which something is missing."""
+        if column.null_count:
+            raise InputError(f"{self.path}: {name}: got {column.null_count} nulls, expected none")
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is such a column."""
+        return name in self._names
+
+
+def _job_columns(table: _Table, id_kind: str) -> JobColumns:
+    numbers = {field: table.numbers(name) for name, field in _NUMBERS.items()}
+    ids = _labels(table, "job_id", id_kind)
+    if None in ids:
+        raise InputError(f"{table.path}: job_id: got nulls, expected none")
+    words = table.texts("state")
+    codes = {word: code for code, word in enumerate(STATE_WORDS)}
+    unknown = next((word for word in words if word not in codes), None)
+    if unknown is not None:
+        expected = ", ".join(STATE_WORDS)
+        raise InputError(f"{table.path}: state: got {unknown!r}, expected one of {expected}")
+    return JobColumns(
+        job_id=np.array(ids, dtype=np.int64 if id_kind == "int" else object),
+        workload=table.texts("workload"),
+        profile=table.texts("profile"),
+        n_hosts=table.counts("n_hosts"),
+        state=np.array([codes[word] for word in words], dtype=np.uint8),
+        consumed_energy=(
+            table.numbers("consumed_energy") if table.has("consumed_energy") else None
+        ),
+        **numbers,
+    )
+
+
+def _hosts(table: _Table, parse: ParseHosts) -> list[Any] | None:
+    """Return the hosts; None if those of a job that held some are not known."""
+    column = table.column("hosts", "string", ["is_string", "is_large_string"])
+    if column.null_count:
+        return None
+    found = []
+    for row, text in enumerate(column.to_pylist()):
+        try:
+            found.append(parse(text))
+        except (InputError, ValueError):
+            raise InputError(
+                f"{table.path}: row {row}: hosts: got {text!r}, expected hosts such as 0-3 7"
+            ) from None
+    return found
+
+
+def _labels(table: _Table, name: str, kind: str) -> list[Any]:
+    """Return ids or users as they were."""
+    expected, test = ("int64", "is_int64") if kind == "int" else ("string", "is_string")
+    values: list[Any] = table.column(name, expected, [test]).to_pylist()
+    if kind != "json":
+        return values
+    try:
+        return [None if value is None else json.loads(value) for value in values]
+    except ValueError as error:
+        raise InputError(f"{table.path}: {name}: not JSON: {error}") from None
+
+
+def _are_totals(value: object) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 1
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _pyarrow() -> tuple[ModuleType, ModuleType]:
+    """Import the library, which is only installed if asked for."""
+    try:
+        pyarrow = importlib.import_module("pyarrow")
+        parquet = importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise InputError(
+            "Parquet: pyarrow is not installed, expected it from pip install 'noctule[parquet]'"
+        ) from None
+    return pyarrow, parquet

@@ -1,0 +1,48 @@
+"""Workloads drawn from models, from an explicit seed: one model a module.
+
+    from noctule import synthetic
+    workload = synthetic.lublin(10_000, seed=1, n_hosts=128, walltimes=synthetic.TsafrirWalltimes())
+
+The same seed gives the same jobs, on any machine and with any version of NumPy.
+"""
+
+from __future__ import annotations
+
+from noctule.synthetic.arrivals import Arrivals, Bursts, Cycle, cycle_named
+from noctule.synthetic.batsim2016 import batsim2016
+from noctule.synthetic.estimates import (
+    FactorWalltimes,
+    NoWalltimes,
+    UniformWalltimes,
+    WalltimeModel,
+)
+from noctule.synthetic.independent import independent
+from noctule.synthetic.lublin import lublin
+from noctule.synthetic.programs import Program, Programs, read_programs
+from noctule.synthetic.tsafrir import TsafrirWalltimes
+
+__all__ = [
+    "MODELS",
+    "Arrivals",
+    "Bursts",
+    "Cycle",
+    "FactorWalltimes",
+    "NoWalltimes",
+    "Program",
+    "Programs",
+    "TsafrirWalltimes",
+    "UniformWalltimes",
+    "WalltimeModel",
+    "batsim2016",
+    "cycle_named",
+    "independent",
+    "lublin",
+    "read_programs",
+]
+
+# name: (function, what it draws)
+MODELS = {
+    "batsim2016": (batsim2016, "the workloads with which Batsim was validated"),
+    "independent": (independent, "fields drawn independently, as a TOML file describes them"),
+    "lublin": (lublin, "Lublin and Feitelson's model of rigid jobs on supercomputers"),
+}

@@ -1,0 +1,155 @@
+"""How a schedule went over time: waiting jobs, running jobs and busy hosts, as step functions.
+
+A value holds from its date up to the next one; what happens at one instant shows as one change.
+Jobs that were rejected or cancelled are counted nowhere: when they left is not recorded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from noctule.errors import InputError
+from noctule.metrics import window_of
+from noctule.record import Floats, JobState
+from noctule.schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A step function of time: `value[i]` from `time[i]` on, zero before the first date."""
+
+    time: Floats
+    value: Floats
+
+    def __len__(self) -> int:
+        """Return the number of steps."""
+        return len(self.time)
+
+    def at(self, time: npt.ArrayLike) -> Floats:
+        """Return the values at some dates; at the date of a change, the one after it."""
+        index = np.searchsorted(self.time, np.asarray(time, dtype=np.float64), side="right")
+        found: Floats = np.concatenate([[0.0], self.value])[index]
+        return found
+
+    def integral(self, start: float, end: float) -> float:
+        """Return the area under the function between two dates."""
+        total = self.integrals(np.array([start, end]))
+        return float(total[0])
+
+    def integrals(self, edges: npt.ArrayLike) -> Floats:
+        """Return the area between each two neighbours of ascending dates."""
+        dates = np.asarray(edges, dtype=np.float64)
+        inside = self.time[(self.time > dates[0]) & (self.time < dates[-1])]
+        cuts = np.union1d(dates, inside)
+        areas = self.at(cuts[:-1]) * np.diff(cuts)
+        begins = np.searchsorted(cuts, dates)
+        return np.array(
+            [
+                math.fsum(areas[first:last].tolist())
+                for first, last in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True)
+            ]
+        )
+
+    def mean(self, start: float, end: float) -> float:
+        """Return the mean value between two dates; NaN if they are the same."""
+        return self.integral(start, end) / (end - start) if end > start else math.nan
+
+    def means(self, edges: npt.ArrayLike) -> Floats:
+        """Return the mean value between each two neighbours of ascending dates."""
+        means: Floats = self.integrals(edges) / np.diff(np.asarray(edges, dtype=np.float64))
+        return means
+
+    def maxima(self, edges: npt.ArrayLike) -> Floats:
+        """Return the largest value between each two neighbours of ascending dates."""
+        dates = np.asarray(edges, dtype=np.float64)
+        cuts = np.union1d(dates, self.time[(self.time > dates[0]) & (self.time < dates[-1])])
+        values = self.at(cuts[:-1])
+        largest: Floats = np.maximum.reduceat(values, np.searchsorted(cuts, dates[:-1]))
+        return largest
+
+    def __truediv__(self, whole: float) -> Steps:
+        """Return every value divided by a number."""
+        return Steps(self.time, self.value / whole)
+
+
+def steps_of(
+    begin: Floats, end: Floats, weight: npt.ArrayLike | None = None, *, most: float = math.inf
+) -> Steps:
+    """Count how many intervals hold at each instant, each by its weight.
+
+    An interval without a begin does not count, one without an end stays for ever; at equal dates
+    ends and begins make one change. Values beyond `most` are cut off.
+    """
+    weights = np.ones(len(begin)) if weight is None else np.asarray(weight, dtype=np.float64)
+    begun = ~np.isnan(begin)
+    ended = begun & ~np.isnan(end)
+    time = np.concatenate([end[ended], begin[begun]])
+    change = np.concatenate([-weights[ended], weights[begun]])
+    dates, place = np.unique(time, return_inverse=True)
+    changes = np.bincount(place, weights=change, minlength=len(dates))
+    # a change of nothing is none; the weights are whole, so that the sums are exact
+    kept = changes != 0
+    return Steps(dates[kept], np.minimum(np.cumsum(changes)[kept], most))
+
+
+def queue_length(schedule: Schedule, *, unit: str = "jobs") -> Steps:
+    """Return how many jobs were waiting, or with unit="hosts" how many hosts they asked for."""
+    waited = ~np.isin(schedule.record.state, (JobState.REJECTED, JobState.CANCELLED))
+    submit = np.where(waited, schedule.column("submit_time"), math.nan)
+    return steps_of(submit, schedule.column("start_time"), _weights(schedule, unit))
+
+
+def running_jobs(schedule: Schedule) -> Steps:
+    """Return how many jobs were running."""
+    return steps_of(schedule.column("start_time"), schedule.column("finish_time"))
+
+
+def busy_hosts(schedule: Schedule) -> Steps:
+    """Return how many hosts jobs held between their starts and their finishes.
+
+    Hosts that jobs share count once a job, but never more than there are. Epilogues do not count.
+    """
+    record = schedule.record
+    most = schedule.platform.n_hosts
+    return steps_of(record.start_time, record.finish_time, record.n_hosts, most=most)
+
+
+def utilisation(schedule: Schedule) -> Steps:
+    """Return the share of the hosts that jobs held."""
+    return busy_hosts(schedule) / schedule.platform.n_hosts
+
+
+SERIES: Mapping[str, Callable[[Schedule], Steps]] = {
+    "queue_length": queue_length,
+    "running_jobs": running_jobs,
+    "busy_hosts": busy_hosts,
+    "utilisation": utilisation,
+}
+
+
+def span_of(schedule: Schedule) -> tuple[float, float]:
+    """Return the dates between which something happened: first submission and latest finish.
+
+    Without an ended job: the first and the last date of anything.
+    """
+    window = window_of(schedule)
+    if not math.isnan(window.start):
+        return window.start, window.end
+    dates = np.concatenate([schedule.column("submit_time"), schedule.column("start_time")])
+    if not len(dates):
+        return 0.0, 0.0
+    return float(np.nanmin(dates)), float(np.nanmax(dates))
+
+
+def _weights(schedule: Schedule, unit: str) -> npt.NDArray[np.uint32] | None:
+    if unit == "jobs":
+        return None
+    if unit == "hosts":
+        column: npt.NDArray[np.uint32] = schedule.column("n_hosts")
+        return column
+    raise InputError(f"queue_length: unit: got {unit!r}, expected 'jobs' or 'hosts'")

@@ -1,0 +1,98 @@
+"""noctule plot: runs in folders become a picture."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from noctule import Platform, load_workload, simulate
+from noctule.commands.plot import plot
+from noctule.errors import InputError
+
+pytest.importorskip("matplotlib")
+NIGHT = Path(__file__).parents[2] / "examples" / "night.swf"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    workload = load_workload(NIGHT)
+    for policy in ("fcfs", "easy"):
+        simulate(Platform.homogeneous(128), workload, policy).save(folder / policy)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def current(runs, monkeypatch):
+    monkeypatch.chdir(runs)
+
+
+def run(*words):
+    return CliRunner().invoke(plot, [str(word) for word in words], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("kind", ["gantt", "utilisation", "queue", "waits"])
+def test_runs_become_a_picture(kind, tmp_path):
+    target = tmp_path / "deep" / f"{kind}.png"
+    answer = run(kind, "fcfs", "easy", "-o", target, "--dpi", 50)
+    assert (answer.exit_code, answer.stdout) == (0, f"{target}: written\n")
+    assert target.read_bytes().startswith(b"\x89PNG")
+    # again, over the first one
+    assert run(kind, "fcfs", "-o", target, "--quiet", "--dpi", 50).output == ""
+
+
+def test_json_tells_what_was_drawn(tmp_path):
+    target = str(tmp_path / "x.svg")
+    answer = run("waits", "easy", "-o", target, "--json")
+    assert json.loads(answer.stdout) == {"output": target, "runs": ["easy"]}
+    text = Path(target).read_text()
+    assert "<svg" in text
+
+
+def test_runs_have_the_names_of_their_folders_unless_these_are_the_same(tmp_path):
+    from noctule.commands.plot import _names
+
+    assert _names(("out/fcfs", "out/easy/")) == ["fcfs", "easy"]
+    assert _names(("a/easy", "b/easy")) == ["a/easy", "b/easy"]
+
+
+def test_a_part_of_the_time_is_another_picture(tmp_path):
+    for name, window in (("all", ()), ("part", ("--from", 90_000, "--to", 100_000))):
+        run("gantt", "easy", "-o", tmp_path / f"{name}.png", *window, "--dpi", 40)
+    assert (tmp_path / "all.png").read_bytes() != (tmp_path / "part.png").read_bytes()
+
+
+def test_options_of_single_pictures(tmp_path):
+    assert run("gantt", "easy", "--colour", "state", "-o", tmp_path / "a.svg").exit_code == 0
+    assert run("queue", "easy", "--unit", "hosts", "-o", tmp_path / "b.svg").exit_code == 0
+    assert run("waits", "easy", "--unit", "hosts", "-o", tmp_path / "c.svg").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("nothing",), "nothing: no file jobs.csv, expected a folder with "),
+        (("easy", "-o", "x.gif"), "x.gif: got no known ending, expected .pdf, .png, .svg"),
+        (
+            ("easy", "--from", 50, "--to", 50),
+            "--from, --to: got 50.0 to 50.0, expected a later second to end with",
+        ),
+        (
+            ("easy", "--from", "nan"),
+            "--from, --to: got nan to ",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(words, message, tmp_path):
+    output = () if "-o" in words else ("-o", tmp_path / "x.png")
+    with pytest.raises(InputError) as error:
+        run("gantt", *words, *output)
+    assert str(error.value).startswith(message)
+
+
+def test_a_picture_needs_a_name_and_a_run():
+    assert run("gantt", "easy").exit_code == 2
+    assert run("gantt", "-o", "x.png").exit_code == 2
