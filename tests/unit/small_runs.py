@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 
 import noctule as nt
-from noctule.messages import Decision
+from noctule.messages import Decision, StartJob
 from noctule.workload import Compute, Delay, Dependency, Profile, Request
 
 
@@ -79,3 +79,7 @@ class Scripted:
     def decide(self, view, events):
         self.calls.append((view.now, [type(event).__name__ for event in events]))
         return self._decide(view, events)
+
+
+def start_everything(view, events):
+    return [StartJob(job) for job in view.waiting]
