@@ -41,6 +41,8 @@ def describe_run(execution: Execution) -> Iterator[str]:
     n_jobs, seconds = len(execution.schedule), execution.timing.simulate_s
     speed = f", {n_jobs / seconds:.0f} jobs/s" if seconds > 0 else ""
     yield f"{_jobs(n_jobs)} simulated in {seconds:.3f} s{speed}"
+    platform = execution.schedule.platform
+    yield from (f"{platform.source}: {note}" for note in platform.notes)
     yield from _describe_refusals(execution.schedule)
 
 

@@ -420,3 +420,10 @@ def test_run_takes_a_platform_file_and_the_manifest_knows_it(capsys: Capture) ->
     assert main(words) == ExitCode.INPUT
     message = "noctule: small.toml: got 4 hosts, expected 5 (--hosts)\n"
     assert capsys.readouterr().err.endswith(message)
+
+
+def test_check_allows_for_dates_that_a_file_has_rounded(capsys: Capture) -> None:
+    # thirds of seconds: in the file, a job may seem to start a microsecond before hosts are free
+    main(["run", "log.swf", "--policy", "easy", "--speed", "3", "-o", "out", "--quiet"])
+    assert main(["check", "out/jobs.csv", "--hosts", "4", "--policy", "easy"]) == ExitCode.OK
+    assert "no violations" in capsys.readouterr().out

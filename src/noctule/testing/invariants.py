@@ -31,6 +31,9 @@ _REPLAYS: dict[str, Callable[[Observed, float], Iterator[Violation]]] = {
     "replanning": replay_replanning,
 }
 
+# Two dates of a file with six decimals may each be half a microsecond off.
+SIX_DECIMALS = 2e-6
+
 # The policies that keep a plan; how delays change it is up to the policy.
 _PLANNED = ("conservative", "replanning")
 _ENDED = ("completed", "timed_out", "killed", "failed")
@@ -67,6 +70,13 @@ def check_schedule(
     if policy is not None:
         found += _REPLAYS[policy](jobs, tolerance)
     return found if max_per_rule is None else _shortened(found, max_per_rule)
+
+
+def has_whole_dates(schedule: Schedule) -> bool:
+    """Tell whether all dates are whole seconds, so that a file cannot have rounded them."""
+    names = ("submit_time", "start_time", "finish_time")
+    columns = [schedule.column(name) for name in names]
+    return all(bool(np.all((c == np.floor(c)) | ~np.isfinite(c))) for c in columns)
 
 
 def _broken_by_jobs(jobs: Observed, tolerance: float) -> Iterator[Violation]:
