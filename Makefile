@@ -57,6 +57,7 @@ lint: $(VENV)/.installed
 	diff build/_core.pyi src/noctule/_core.pyi
 
 bench: $(VENV)/.installed
+	$(BIN)/python bench/platforms.py
 	$(BIN)/python bench/replay.py
 
 format: $(VENV)/.installed

@@ -10,6 +10,7 @@ import pytest
 
 from noctule.errors import InputError
 from noctule.formats.platforms import load_platform
+from noctule.network import Cluster, Zone
 from noctule.platform import Platform
 
 HERE = Path(__file__).parent / "platforms"
@@ -62,3 +63,15 @@ def refusal(call: Callable[..., object], *args: Any, **options: Any) -> str:
     with pytest.raises(InputError) as caught:
         call(*args, **options)
     return str(caught.value)
+
+
+def zone_of(platform: Platform) -> Zone:
+    zone = platform.network.zones[0]
+    assert isinstance(zone, Zone)
+    return zone
+
+
+def cluster_of(platform: Platform) -> Cluster:
+    cluster = zone_of(platform).zones[0]
+    assert isinstance(cluster, Cluster)
+    return cluster

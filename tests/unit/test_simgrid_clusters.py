@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
-from platform_files import HERE, a_cluster, a_platform, load_text, refusal
+from platform_files import HERE, a_cluster, a_platform, cluster_of, load_text, refusal
 
 from noctule.formats.platforms import load_platform
 from noctule.formats.ranges import ranges_text, read_ranges
@@ -19,27 +18,13 @@ from noctule.network import (
     NumberedNames,
     Sharing,
     Torus,
-    Zone,
 )
-from noctule.platform import Platform
 
 
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty current folder, so that messages have short paths."""
     monkeypatch.chdir(tmp_path)
-
-
-def zone_of(platform: Platform) -> Zone:
-    zone = platform.network.zones[0]
-    assert isinstance(zone, Zone)
-    return zone
-
-
-def cluster_of(platform: Platform) -> Cluster:
-    cluster = zone_of(platform).zones[0]
-    assert isinstance(cluster, Cluster)
-    return cluster
 
 
 def test_a_cluster_is_kept_as_a_rule() -> None:
@@ -186,12 +171,11 @@ def test_more_hosts_than_anybody_means_are_refused() -> None:
     )
 
 
-def test_a_cluster_of_100_000_hosts_loads_in_under_two_seconds() -> None:
+def test_a_cluster_of_100_000_hosts_stays_one_rule() -> None:
     Path("p.xml").write_text(a_platform(a_cluster(radical="0-99999")))
-    began = time.perf_counter()
 
     platform = load_platform("p.xml")
 
-    assert time.perf_counter() - began < 2
+    assert len(platform.hosts.kinds) == 1
     assert platform.n_hosts == 100_000
     assert platform.hosts[99_999].name == "n99999"

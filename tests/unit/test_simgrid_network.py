@@ -5,12 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from platform_files import HERE, a_cluster, a_host, a_platform, load_text, refusal
+from platform_files import (
+    HERE,
+    a_cluster,
+    a_host,
+    a_platform,
+    load_text,
+    refusal,
+    zone_of,
+)
 
 from noctule.formats.platforms import load_platform
 from noctule.network import (
     Cabinet,
-    Cluster,
     Hop,
     HostLink,
     Link,
@@ -22,27 +29,13 @@ from noctule.network import (
     Sharing,
     Trace,
     TraceConnection,
-    Zone,
 )
-from noctule.platform import Platform
 
 
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty current folder, so that messages have short paths."""
     monkeypatch.chdir(tmp_path)
-
-
-def zone_of(platform: Platform) -> Zone:
-    zone = platform.network.zones[0]
-    assert isinstance(zone, Zone)
-    return zone
-
-
-def cluster_of(platform: Platform) -> Cluster:
-    cluster = zone_of(platform).zones[0]
-    assert isinstance(cluster, Cluster)
-    return cluster
 
 
 def a_link(name: str = "l", more: str = "") -> str:
