@@ -149,7 +149,7 @@ def batsim2016() -> Figure:
 
 
 def independent() -> Figure:
-    """Draw the description of docs/generators.md beside KTH-SP2."""
+    """Draw the description of docs/reference/generators.md beside KTH-SP2."""
     page = (HERE / "generators.md").read_text()
     description = page.split("```toml\n", 1)[1].split("```", 1)[0]
     import tomllib

@@ -150,7 +150,7 @@ def n_passing(schedule):
 
 
 def test_few_recordings_can_tell_easy_from_fcfs(shared):
-    # the others are in docs/conformance.md as recordings in which no job passed another
+    # the others are in docs/reference/conformance.md as recordings in which no job passed another
     folders = (shared / "vectors" / "batsim" / "v4").glob("*easy*")
     recordings = {folder.name: recording(shared, folder.name) for folder in folders}
 
@@ -214,7 +214,7 @@ def test_the_textbooks_easy_waits_less_than_batscheds(shared):
 
     textbook = nt.simulate(nt.Platform.homogeneous(32), workload, "easy")
 
-    # figures of docs/conformance.md
+    # figures of docs/reference/conformance.md
     recorded = recording(shared, "bs_easy_bf_paper_mmax")
     assert np.mean(textbook.column("waiting_time")) == pytest.approx(8.684, abs=5e-4)
     assert np.mean(recorded.column("waiting_time")) == pytest.approx(9.531, abs=5e-4)

@@ -19,7 +19,7 @@ DOCS = ROOT / "docs"
 
 
 def page(name: str) -> str:
-    return (DOCS / f"{name}.md").read_text()
+    return (DOCS / "reference" / f"{name}.md").read_text()
 
 
 def test_every_policy_order_and_allocation_is_documented():
@@ -55,7 +55,7 @@ def test_an_unknown_public_name_is_an_attribute_error():
 
 SNIPPETS = [
     (path.name, snippet)
-    for path in [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+    for path in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
     for snippet in re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
 ]
 

@@ -21,7 +21,7 @@ pytest.importorskip("matplotlib")
 from matplotlib import image
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = {path.name: path.read_text() for path in DOCS.glob("*.md")}
+PAGES = {path.name: path.read_text() for path in DOCS.rglob("*.md")}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_every_picture_is_small_and_made_by_the_script(script):
 def test_every_picture_is_shown_with_the_command_that_makes_it(script):
     text = "".join(PAGES[name] for name in ("generators.md", "plots.md"))
     for name in script["PICTURES"]:
-        assert f"](images/{name}.png)" in text
+        assert f"](../images/{name}.png)" in text
         assert f"`python docs/pictures.py {name}`" in text
 
 

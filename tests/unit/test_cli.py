@@ -15,7 +15,7 @@ from noctule import cli, metrics
 from noctule.cli import ExitCode, main
 from noctule.errors import NoctuleError, ProtocolError
 
-DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 LOG = (
     "; MaxProcs: 4\n"
     "1 0 -1 100 3 -1 -1 3 100 -1 1 -1 -1 -1 -1 -1 -1 -1\n"

@@ -14,7 +14,7 @@ from noctule.errors import InputError
 from noctule.metrics import METRICS, Window
 from noctule.record import JobState
 
-DOCS = Path(__file__).parents[2] / "docs" / "metrics.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 
 
 @pytest.fixture

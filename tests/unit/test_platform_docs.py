@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from platform_files import load_text, refusal
 
-PAGE = (Path(__file__).parents[2] / "docs" / "platforms.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "platforms.md").read_text()
 BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 
 

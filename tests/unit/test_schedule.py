@@ -356,7 +356,7 @@ def test_totals_are_those_of_real_batsim(shared: Path) -> None:
 
 
 def test_every_file_column_and_state_is_documented() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "outputs.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "reference" / "outputs.md").read_text()
     totals = totals_of(a_schedule([]))
     for name in (*FILE_NAMES, *JOBS_COLUMNS, *FINAL_STATES.values(), *totals):
         assert f"`{name}`" in text, name

@@ -15,7 +15,7 @@ from noctule.synthetic.draws import generator
 from noctule.synthetic.independent import LOG_COLUMNS, log_column, read_description
 
 NIGHT = Path(__file__).parents[2] / "examples" / "night.swf"
-DOCS = Path(__file__).parents[2] / "docs" / "generators.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "generators.md"
 BASIC = {
     "inter_arrival": {"distribution": "exponential", "mean": 60},
     "n_hosts": {"distribution": "choice", "values": [1, 2, 4]},

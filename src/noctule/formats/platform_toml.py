@@ -1,4 +1,4 @@
-"""Noctule's short form of a platform, in TOML or JSON: see docs/platforms.md.
+"""Noctule's short form of a platform, in TOML or JSON: see docs/reference/platforms.md.
 
     [[hosts]]
     count = 100
