@@ -1,10 +1,10 @@
-# make demo | test | test-slow | lint | bench | format | stubs | clean
+# make demo | test | test-slow | fuzz | lint | docs | bench | format | stubs | clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: demo test test-slow test-cpp test-sanitized lint types bench format stubs clean
+.PHONY: demo test test-slow test-cpp test-sanitized fuzz lint types docs bench format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -46,6 +46,11 @@ test-sanitized: $(VENV)/.installed
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q -m "not slow" -p no:cacheprovider $(TESTS)
 
+# Damaged inputs for all readers; what they break is kept in build/fuzz. READERS="--reader swf" for one.
+INPUTS := 100000
+fuzz: $(VENV)/.installed
+	$(BIN)/python tests/fuzz/readers.py --inputs $(INPUTS) $(READERS)
+
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -55,6 +60,10 @@ lint: $(VENV)/.installed
 	mkdir -p build
 	$(BIN)/python -m nanobind.stubgen -q -m noctule._core -O build
 	diff build/_core.pyi src/noctule/_core.pyi
+
+docs: $(VENV)/.installed
+	$(BIN)/sphinx-build -q -n -W --keep-going -d build/doctrees docs build/docs
+	@echo build/docs/index.html
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/platforms.py

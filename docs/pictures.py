@@ -16,14 +16,26 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from noctule import Platform, Schedule, Workload, load_workload, plots, simulate, synthetic
+from noctule import (
+    Platform,
+    Schedule,
+    Workload,
+    load_workload,
+    metrics,
+    plots,
+    simulate,
+    synthetic,
+)
 from noctule.compression import read_bytes
 from noctule.formats.headers import zone_told
+from noctule.formats.saving import save_workload
+from noctule.traces import extract, find_extracts, load_trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,7 +162,7 @@ def batsim2016() -> Figure:
 
 def independent() -> Figure:
     """Draw the description of docs/reference/generators.md beside KTH-SP2."""
-    page = (HERE / "generators.md").read_text()
+    page = (HERE / "reference" / "generators.md").read_text()
     description = page.split("```toml\n", 1)[1].split("```", 1)[0]
     import tomllib
 
@@ -231,6 +243,36 @@ def sdsc_gantt() -> Figure:
     return plots.gantt([("SDSC-SP2, easy", schedule)])
 
 
+@cache
+def busy_month() -> Workload:
+    """Return the busiest thirty days of KTH-SP2, as in docs/tutorial.md."""
+    whole = load_trace(log_path("KTH-SP2"))
+    (found,) = find_extracts(whole, 100, length=30 * DAY, count=1)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "month.swf"
+        save_workload(extract(whole, found.start, found.length), path)
+        return load_workload(path)
+
+
+def tutorial_waits() -> Figure:
+    """Draw the figure of the tutorial; its policy is written as an order of native EASY here."""
+    due = "easy(order='submit_time + 10 * n_hosts * walltime / 100')"
+    policies = {"easy": "easy", "area": "easy(order=smallest_area)", "due": due}
+    platform = Platform.homogeneous(100)
+    return plots.waits([(n, simulate(platform, busy_month(), p)) for n, p in policies.items()])
+
+
+def readme() -> Figure:
+    """Draw four days of that month under FCFS and EASY, jobs on neighbouring hosts if they can."""
+    runs = []
+    for name in ("fcfs", "easy"):
+        policy = f"{name}(allocation=best_effort_contiguous)"
+        schedule = simulate(Platform.homogeneous(100), busy_month(), policy)
+        hours = metrics.summary(schedule)["mean_waiting_time"] / HOUR
+        runs.append((f"{name}: jobs wait for {hours:.1f} h in the mean", schedule))
+    return plots.gantt(runs, window=metrics.Window(5 * DAY, 9 * DAY))
+
+
 PICTURES: Mapping[str, Callable[[], Figure]] = {
     "gantt-night": lambda: plots.gantt(night_runs()),
     "utilisation-night": lambda: plots.utilisation(night_runs()),
@@ -242,7 +284,10 @@ PICTURES: Mapping[str, Callable[[], Figure]] = {
     "independent": independent,
     "arrivals": arrivals,
     "walltimes": walltimes,
+    "waits-tutorial": tutorial_waits,
+    "readme": readme,
 }
+SHARP = ("readme",)
 
 
 def main(names: list[str]) -> int:
@@ -253,7 +298,8 @@ def main(names: list[str]) -> int:
         return 2
     for name in names or PICTURES:
         try:
-            plots.save_figure(PICTURES[name](), IMAGES / f"{name}.png", dpi=80)
+            dpi = 120 if name in SHARP else 80
+            plots.save_figure(PICTURES[name](), IMAGES / f"{name}.png", dpi=dpi)
             sys.stderr.write(f"{IMAGES / name}.png: written\n")
         except NoLogError as reason:
             sys.stderr.write(f"{name}: left as it is: {reason}\n")

@@ -15,10 +15,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from noctule import archive as archive
     from noctule import metrics as metrics
+    from noctule import plots as plots
+    from noctule import synthetic as synthetic
+    from noctule import timeseries as timeseries
+    from noctule import traces as traces
     from noctule._core import HostSet as HostSet
     from noctule.formats import load_workload as load_workload
     from noctule.formats.platforms import load_platform as load_platform
+    from noctule.formats.saving import save_workload as save_workload
     from noctule.platform import Platform as Platform
     from noctule.policy import Policy as Policy
     from noctule.policy import View as View
@@ -39,8 +45,10 @@ _HOME = {
     "Workload": "noctule.workload",
     "load_platform": "noctule.formats.platforms",
     "load_workload": "noctule.formats",
+    "save_workload": "noctule.formats.saving",
     "simulate": "noctule.simulation",
 }
+_MODULES = ("archive", "metrics", "plots", "synthetic", "timeseries", "traces")
 
 __all__ = [
     "HostSet",
@@ -51,17 +59,23 @@ __all__ = [
     "Simulation",
     "View",
     "Workload",
+    "archive",
     "load_platform",
     "load_workload",
     "metrics",
+    "plots",
+    "save_workload",
     "simulate",
+    "synthetic",
+    "timeseries",
+    "traces",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
-    if name == "metrics":
-        return importlib.import_module("noctule.metrics")
+    if name in _MODULES:
+        return importlib.import_module(f"noctule.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'noctule' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME[name]), name)

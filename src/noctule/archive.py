@@ -22,6 +22,7 @@ from noctule.compression import read_bytes
 from noctule.errors import InputError
 from noctule.formats.swf import read_swf_log
 
+#: Where the archive is.
 ARCHIVE = "https://www.cs.huji.ac.il/labs/parallel/workload"
 CACHE_VARIABLE = "NOCTULE_CACHE"
 TIMEOUT_S = 60

@@ -24,6 +24,7 @@ class ArchivedLog:
 _NO_ARRIVALS = "Has no arrivals: submit times are start times."
 _PARAGON = "Users of 1995 and of 1996 are numbered apart."
 
+#: All logs that can be fetched.
 LOGS: tuple[ArchivedLog, ...] = (
     ArchivedLog("nasa-ipsc", "l_nasa_ipsc", "NASA-iPSC-1993-3.1-cln.swf.gz", 128),
     ArchivedLog("lanl-cm5", "l_lanl_cm5", "LANL-CM5-1994-4.1-cln.swf.gz", 1024),

@@ -7,13 +7,28 @@ has one; a `job` is a job of the View or its id.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import msgspec
 
-if TYPE_CHECKING:
-    from noctule._core import HostSet, ViewJob
-    from noctule.workload import Job, JobId
+from noctule._core import HostSet, ViewJob
+from noctule.workload import Job, JobId
+
+__all__ = [
+    "CallAt",
+    "CancelCall",
+    "Decision",
+    "Event",
+    "HostsReleased",
+    "JobCancelled",
+    "JobFinished",
+    "JobSubmitted",
+    "KillJob",
+    "RegisterJob",
+    "RejectJob",
+    "SimulationStarted",
+    "StartJob",
+    "TimerFired",
+]
 
 
 class SimulationStarted(msgspec.Struct, frozen=True, gc=False, tag=True):
@@ -99,5 +114,7 @@ class RegisterJob(msgspec.Struct, frozen=True, gc=False, tag=True):
     job: Job
 
 
+#: Any event.
 Event = SimulationStarted | JobSubmitted | JobFinished | JobCancelled | HostsReleased | TimerFired
+#: Any decision.
 Decision = StartJob | RejectJob | KillJob | CallAt | CancelCall | RegisterJob

@@ -21,6 +21,28 @@ from noctule.errors import InputError
 from noctule.record import Floats, JobState, has_ended
 from noctule.schedule import Schedule
 
+__all__ = [
+    "COUNTS",
+    "FAMILIES",
+    "METRICS",
+    "STATISTICS",
+    "THRESHOLD",
+    "TOTALS",
+    "Metric",
+    "Window",
+    "bounded_slowdown",
+    "compare",
+    "makespan",
+    "slowdown",
+    "summary",
+    "throughput",
+    "turnaround_time",
+    "utilisation",
+    "waiting_time",
+    "window_of",
+]
+
+#: Seconds below which a runtime counts as this long in a bounded slowdown.
 THRESHOLD = 10.0
 
 
@@ -33,6 +55,7 @@ class Metric:
     description: str
 
 
+#: Numbers of jobs.
 COUNTS = (
     Metric("n_jobs", "jobs", "all jobs submitted in the window, whatever became of them"),
     Metric("n_ended", "jobs", "jobs that ran and ended: completed, timed out, killed or failed"),
@@ -46,6 +69,7 @@ COUNTS = (
     Metric("n_waiting", "jobs", "jobs that were waiting when the run was stopped"),
     Metric("n_zero_runtime", "jobs", "ended jobs whose runtime is zero: they have no slowdown"),
 )
+#: Numbers about the whole schedule.
 TOTALS = (
     Metric(
         "makespan",
@@ -61,6 +85,7 @@ TOTALS = (
     ),
     Metric("throughput", "jobs/s", "jobs that ended in the window, divided by its length"),
 )
+#: Quantities of which each job has one, and `summary` statistics.
 FAMILIES = (
     Metric("waiting_time", "s", "start less submission, of ended jobs"),
     Metric("turnaround_time", "s", "finish less submission, of ended jobs"),
@@ -72,8 +97,10 @@ FAMILIES = (
         "by default",
     ),
 )
+#: The statistics of each of these.
 STATISTICS = ("mean", "median", "p90", "p95", "p99", "max")
 
+#: Every number of `summary`, in its order.
 METRICS = (
     *COUNTS,
     *TOTALS,
@@ -247,7 +274,10 @@ def _statistics(values: Floats) -> dict[str, float]:
 
 def _sum(values: Floats) -> float:
     """Add up exactly: the same on every machine, whatever the order of the additions."""
-    return math.fsum(values.tolist())
+    try:
+        return math.fsum(values.tolist())
+    except OverflowError:
+        return math.inf
 
 
 def _ratio(amount: float, whole: float) -> float:

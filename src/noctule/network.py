@@ -13,6 +13,28 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, overload
 
+__all__ = [
+    "Cabinet",
+    "Cluster",
+    "Dragonfly",
+    "FatTree",
+    "Hop",
+    "HostLink",
+    "Link",
+    "Network",
+    "NumberedNames",
+    "Peer",
+    "Route",
+    "Router",
+    "Routing",
+    "Sharing",
+    "Topology",
+    "Torus",
+    "Trace",
+    "TraceConnection",
+    "Zone",
+]
+
 
 class Routing(StrEnum):
     """How a zone finds the route between two of its members."""
@@ -161,6 +183,7 @@ class Dragonfly:
         return self.groups * self.chassis * self.routers * self.hosts
 
 
+#: How the hosts of a cluster that is not flat are joined.
 Topology = FatTree | Torus | Dragonfly
 
 

@@ -203,7 +203,13 @@ class Parts:
         """Return the same jobs with the amounts of computations in seconds at another speed."""
         if not (math.isfinite(speed) and speed > 0):
             raise InputError(f"{self.where}: speed: got {shown(speed)}, expected a positive number")
-        amount = np.where(self.kind == KIND_DELAY, self.amount, self.amount * self.speed / speed)
+        with np.errstate(over="ignore"):
+            work = self.amount * self.speed / speed
+        amount = np.where(self.kind == KIND_DELAY, self.amount, work)
+        if not np.isfinite(amount).all():
+            raise InputError(
+                f"{self.where}: speed: got {shown(speed)}, at which computations never end"
+            )
         return replace(self, amount=amount).unnamed().told(reference_speed=speed)
 
     def told(self, **changes: Any) -> Parts:

@@ -14,6 +14,8 @@ import numpy.typing as npt
 from noctule.errors import InputError
 from noctule.network import Network, NumberedNames
 
+__all__ = ["Disk", "Host", "HostKind", "Hosts", "Platform", "PowerRange", "Role", "SleepState"]
+
 MAX_HOSTS = 2**31 - 1
 NO_ID = -1
 

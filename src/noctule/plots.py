@@ -32,9 +32,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+__all__ = [
+    "COLOURINGS",
+    "FIGURES",
+    "FORMATS",
+    "PALETTE",
+    "Runs",
+    "gantt",
+    "queue",
+    "save_figure",
+    "utilisation",
+    "waits",
+]
+
+#: Schedules, each with the name that the picture gives it.
 Runs = Sequence[tuple[str, Schedule]]
 
-# Okabe and Ito's colours, with a dark grey for black, and without yellow, which fades on white.
+#: Okabe and Ito's colours, with a dark grey for black, and without yellow, which fades on white.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#444444")
 # Large boxes of the dark grey would draw all eyes.
 _BOX_PALETTE = PALETTE[:-1]
@@ -58,6 +72,7 @@ _STYLE: Mapping[str, Any] = {
     "svg.hashsalt": "noctule",
     "pdf.fonttype": 42,
 }
+#: What pictures can be written as.
 FORMATS = ("pdf", "png", "svg")
 # A picture must not know when it was made: the same runs give the same bytes.
 _METADATA: Mapping[str, Mapping[str, None]] = {
@@ -88,6 +103,7 @@ _WAIT_TICKS = (
     (30 * _DAY, "30 days"),
     (365 * _DAY, "1 year"),
 )
+#: What the colours of a Gantt chart can tell apart.
 COLOURINGS = ("job", "user", "state")
 
 
@@ -175,6 +191,7 @@ def waits(runs: Runs, *, window: Window | None = None) -> Figure:
         return figure
 
 
+#: The pictures by name.
 FIGURES: Mapping[str, Callable[..., Any]] = {
     "gantt": gantt,
     "utilisation": utilisation,

@@ -16,7 +16,10 @@ from noctule import _core
 from noctule.errors import InputError
 from noctule.messages import Decision, Event
 
+__all__ = ["JobList", "Policy", "PolicySpec", "Timeline", "View", "ViewJob"]
+
 Parameter = str | float | int | bool
+JobList = _core.JobList
 ViewJob = _core.ViewJob
 
 

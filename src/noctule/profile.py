@@ -37,6 +37,7 @@ class UnsupportedProfile:
     fields: Mapping[str, Any]
 
 
+#: What a job does once started.
 Profile = Delay | Compute | UnsupportedProfile
 
 

@@ -31,9 +31,31 @@ from noctule.schedule_files import FILE_NAMES
 from noctule.simulation import OptionValues, ProgressReport, simulate
 from noctule.workload import Workload
 
+__all__ = [
+    "MANIFEST_FORMAT",
+    "RUN_FILES",
+    "Execution",
+    "FileHash",
+    "Manifest",
+    "PlatformOptions",
+    "ReadingOptions",
+    "Rerun",
+    "RunOptions",
+    "SimulationOptions",
+    "Timing",
+    "check_target",
+    "execute",
+    "hosts_told_by",
+    "read_manifest",
+    "rerun",
+    "write_run",
+]
+
 MANIFEST_FILE = "manifest.json"
 TIMING_FILE = "timing.json"
+#: The files in the folder of a run.
 RUN_FILES = (*FILE_NAMES, MANIFEST_FILE, TIMING_FILE)
+#: The format of the manifests that are written and read.
 MANIFEST_FORMAT = 1
 # headers of a workload file that tell how many hosts there were, the best first
 HOST_HEADERS = ("MaxProcs", "MaxNodes", "nb_res")
@@ -300,6 +322,9 @@ def rerun(
     manifest = read_manifest(manifest_path)
     folder = Path(manifest_path).parent
     moved = {file.path: _found_again(file, folder) for file in manifest.inputs}
+    for path in _input_paths(manifest.options):
+        if path not in moved:
+            raise InputError(f"{manifest_path}: inputs: got no {path}, expected all of the run's")
     options = _with_paths(manifest.options, moved)
     execution = execute(options, progress=progress)
     found = {name: _hash_of_text(name, pieces) for name, pieces in execution.schedule.texts()}

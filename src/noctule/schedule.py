@@ -51,6 +51,9 @@ from noctule.schedule_reading import JobFile, n_hosts_of, read_host_states, read
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["COLUMNS", "Schedule"]
+
+#: The columns of `Schedule.jobs`.
 COLUMNS = (
     "job_id",
     "workload",

@@ -24,6 +24,8 @@ from noctule.record import JobsLike, PlainJobs
 from noctule.schedule import Schedule
 from noctule.workload import Job, JobId, Label, UnsupportedProfile, Workload
 
+__all__ = ["OptionValues", "Options", "Progress", "Simulation", "simulate"]
+
 # A run is cut into slices: long enough to cost nothing, short enough for progress and Ctrl-C.
 _FIRST_SLICE = 64
 _SECONDS_A_SLICE = 0.1

@@ -18,6 +18,17 @@ from noctule.metrics import window_of
 from noctule.record import Floats, JobState
 from noctule.schedule import Schedule
 
+__all__ = [
+    "SERIES",
+    "Steps",
+    "busy_hosts",
+    "queue_length",
+    "running_jobs",
+    "span_of",
+    "steps_of",
+    "utilisation",
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Steps:
@@ -124,6 +135,7 @@ def utilisation(schedule: Schedule) -> Steps:
     return busy_hosts(schedule) / schedule.platform.n_hosts
 
 
+#: The series by name.
 SERIES: Mapping[str, Callable[[Schedule], Steps]] = {
     "queue_length": queue_length,
     "running_jobs": running_jobs,

@@ -15,6 +15,9 @@ from noctule.schedule import Schedule
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["COLUMNS", "per_user"]
+
+#: The columns of the table.
 COLUMNS = (
     "n_jobs",
     "n_ended",

@@ -55,7 +55,9 @@ __all__ = [
     "Workload",
 ]
 
+#: Within a workload, all ids are numbers or all are texts.
 JobId = int | str
+#: A user, a group or a queue; None where it is not known.
 Label = int | str | None
 LABELS = ("user", "group", "queue")
 

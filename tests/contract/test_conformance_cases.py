@@ -161,5 +161,6 @@ def test_every_family_is_worked_out_again():
     ],
 )
 def test_what_other_simulators_do_under_the_name_of_easy_fails(peer, mistakes, n_failed):
-    # the mistakes are those found in their sources; the counts are quoted in docs/reference/conformance.md
+    # the mistakes are those found in their sources;
+    # the counts are quoted in docs/reference/conformance.md
     assert len(failed_traps(wrong(Easy, mistakes), "easy")) == n_failed

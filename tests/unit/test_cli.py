@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from noctule import cli, metrics
+from noctule import metrics
 from noctule.cli import ExitCode, main
 from noctule.errors import NoctuleError, ProtocolError
 
-DOCS = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 LOG = (
     "; MaxProcs: 4\n"
     "1 0 -1 100 3 -1 -1 3 100 -1 1 -1 -1 -1 -1 -1 -1 -1\n"
@@ -383,20 +382,6 @@ def test_run_needs_neither_pandas_nor_rich() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-# Documentation
-
-
-def test_every_command_option_and_exit_code_is_documented() -> None:
-    text = DOCS.read_text()
-    for code in ExitCode:
-        assert f"| {code.value} | `{code.name}` |" in text
-    for name, command in cli.cli.commands.items():
-        assert f"## noctule {name}" in text
-        for parameter in command.params:
-            for option in parameter.opts:
-                assert not option.startswith("--") or f"`{option}" in text, option
 
 
 def test_a_full_standard_output_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

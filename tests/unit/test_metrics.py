@@ -14,8 +14,6 @@ from noctule.errors import InputError
 from noctule.metrics import METRICS, Window
 from noctule.record import JobState
 
-DOCS = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
-
 
 @pytest.fixture
 def schedule() -> Schedule:
@@ -172,15 +170,6 @@ def test_summary_of_a_saved_schedule_is_that_of_the_schedule(
     schedule.save(tmp_path)
     loaded = metrics.summary(Schedule.load(tmp_path))
     np.testing.assert_array_equal(list(loaded.values()), list(metrics.summary(schedule).values()))
-
-
-def test_every_metric_is_documented() -> None:
-    text = DOCS.read_text()
-    for metric in (*metrics.COUNTS, *metrics.TOTALS, *metrics.FAMILIES):
-        assert f"`{metric.name}`" in text
-        assert metric.description in text
-    for statistic in metrics.STATISTICS:
-        assert f"`{statistic}_`" in text
 
 
 @pytest.mark.parametrize(

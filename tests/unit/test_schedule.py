@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from noctule import HostSet, Platform, Schedule, load_workload, simulate
 from noctule.errors import InputError
 from noctule.record import JobState
-from noctule.schedule_files import FILE_NAMES, FINAL_STATES, HOST_STATES_COLUMNS, JOBS_COLUMNS
 from noctule.workload import Delay, Job, Request, Workload
 
 HEADER = (
@@ -350,14 +349,3 @@ def test_totals_are_those_of_real_batsim(shared: Path) -> None:
         for name in set(theirs) - not_ours:
             # dates in jobs.csv are rounded to 1e-6, and so are the sums over up to 128 hosts
             assert float(ours[name]) == pytest.approx(float(theirs[name]), abs=2e-4), name
-
-
-# Documentation
-
-
-def test_every_file_column_and_state_is_documented() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "reference" / "outputs.md").read_text()
-    totals = totals_of(a_schedule([]))
-    for name in (*FILE_NAMES, *JOBS_COLUMNS, *FINAL_STATES.values(), *totals):
-        assert f"`{name}`" in text, name
-    assert ",".join(HOST_STATES_COLUMNS) in text

@@ -15,7 +15,6 @@ from noctule.synthetic.draws import generator
 from noctule.synthetic.independent import LOG_COLUMNS, log_column, read_description
 
 NIGHT = Path(__file__).parents[2] / "examples" / "night.swf"
-DOCS = Path(__file__).parents[2] / "docs" / "reference" / "generators.md"
 BASIC = {
     "inter_arrival": {"distribution": "exponential", "mean": 60},
     "n_hosts": {"distribution": "choice", "values": [1, 2, 4]},
@@ -307,8 +306,3 @@ def test_a_file_that_is_no_toml_is_refused(tmp_path):
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match=r"jobs.toml: not a text file, expected TOML"):
         read_description(path)
-
-
-def test_every_distribution_is_documented():
-    text = DOCS.read_text()
-    assert [name for name in DISTRIBUTIONS if f"`{name}`" not in text] == []

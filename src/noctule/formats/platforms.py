@@ -23,6 +23,8 @@ from noctule.network import Network, Routing, Zone
 from noctule.output_file import COMPRESSIONS, write_file
 from noctule.platform import Platform
 
+__all__ = ["load_platform", "save_platform"]
+
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _EXPECTED = "a SimGrid XML platform, or a short one in TOML or JSON"
 _NO_ROLES: Mapping[str, str] = MappingProxyType({})

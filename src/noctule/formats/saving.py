@@ -17,6 +17,9 @@ from noctule.workload import ReadingRule, Workload
 if TYPE_CHECKING:
     from noctule.schedule import Schedule
 
+__all__ = ["FORMATS", "format_of", "lost_in", "save_schedule", "save_workload"]
+
+#: What workloads can be written as.
 FORMATS = ("swf", "json")
 
 

@@ -27,7 +27,15 @@ from noctule.policy import Parameter, Policy, PolicySpec
 
 ENTRY_POINTS = "noctule.policies"
 
-__all__ = ["Conservative", "Easy", "Fcfs", "Filler", "known_policies", "make_policy"]
+__all__ = [
+    "Conservative",
+    "Easy",
+    "Fcfs",
+    "Filler",
+    "NativePolicy",
+    "known_policies",
+    "make_policy",
+]
 
 
 def make_policy(policy: str | PolicySpec | type | Policy) -> Policy | NativePolicy:

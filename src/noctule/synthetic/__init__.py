@@ -15,6 +15,7 @@ from noctule.synthetic.estimates import (
     NoWalltimes,
     UniformWalltimes,
     WalltimeModel,
+    Walltimes,
 )
 from noctule.synthetic.independent import independent
 from noctule.synthetic.lublin import lublin
@@ -33,6 +34,7 @@ __all__ = [
     "TsafrirWalltimes",
     "UniformWalltimes",
     "WalltimeModel",
+    "Walltimes",
     "batsim2016",
     "cycle_named",
     "independent",
@@ -40,7 +42,7 @@ __all__ = [
     "read_programs",
 ]
 
-# name: (function, what it draws)
+#: The models by name: the function, and what it draws.
 MODELS = {
     "batsim2016": (batsim2016, "the workloads with which Batsim was validated"),
     "independent": (independent, "fields drawn independently, as a TOML file describes them"),

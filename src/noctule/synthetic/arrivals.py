@@ -26,6 +26,7 @@ _HOURS = (
     *(0.50, 0.45, 0.37, 0.30, 0.31, 0.37, 0.50, 0.65, 0.95, 1.44, 1.70, 1.79),
     *(1.51, 1.60, 1.85, 1.81, 1.76, 1.41, 1.19, 0.87, 0.70, 0.66, 0.68, 0.63),
 )
+_LARGEST = 2.0**53
 _WEEKDAYS = (1.03, 1.19, 1.28, 1.27, 1.11, 0.53, 0.59)
 
 
@@ -78,6 +79,10 @@ class Bursts:
         """Refuse what is no burst."""
         if not (math.isfinite(self.size) and self.size >= 1):
             raise InputError(f"arrivals: burst size: got {shown(self.size)}, expected at least 1")
+        if self.size > _LARGEST:
+            raise InputError(
+                f"arrivals: burst size: got {shown(self.size)}, expected {_LARGEST:g} at most"
+            )
         if not (math.isfinite(self.spacing) and self.spacing >= 0):
             raise InputError(
                 f"arrivals: burst spacing: got {shown(self.spacing)}, expected a number >= 0"

@@ -102,6 +102,8 @@ _LISTS = ("values", "weights")
 _SHAPING = ("min", "max", "outside", "round", "base", "power_of_two")
 _OUTSIDE = ("clip", "redraw")
 _SMALLEST = 2.0**-30
+# Up to it whole numbers are exact.
+_LARGEST = 2.0**53
 # a hair, lest 8 become 4 or 16 for the last bit of its logarithm
 _HAIR = 1e-12
 _POWERS: Mapping[str, Callable[[Floats], Floats]] = {
@@ -130,12 +132,19 @@ class Field:
         draw = DISTRIBUTIONS[self.distribution].draw
 
         def values(positions: Positions) -> Floats:
-            return self.shaped(draw(rng, len(positions), self.parameters))
+            with np.errstate(all="ignore"):  # what is too large is refused below
+                return self.shaped(draw(rng, len(positions), self.parameters))
 
         if self.outside == "clip":
-            return np.clip(values(np.arange(n)), self.least, self.most)
-        what = f"{self.where}: a value from {shown(self.least)} to {shown(self.most)}"
-        return redrawn(n, values, lambda x: (x >= self.least) & (x <= self.most), what=what)
+            drawn = np.clip(values(np.arange(n)), self.least, self.most)
+        else:
+            what = f"{self.where}: a value from {shown(self.least)} to {shown(self.most)}"
+            drawn = redrawn(n, values, lambda x: (x >= self.least) & (x <= self.most), what=what)
+        wrong = np.flatnonzero(~(np.abs(drawn) <= _LARGEST))
+        if len(wrong):
+            found = shown(float(drawn[wrong[0]]))
+            raise InputError(f"{self.where}: drew {found}, expected numbers up to {_LARGEST:g}")
+        return drawn
 
     def shaped(self, values: Floats) -> Floats:
         """Take drawn values as exponents, move them to powers of two and round them, if asked."""
@@ -205,7 +214,7 @@ def _shaping(where: str, name: str, parameters: Parameters, table: Mapping[str, 
     if outside not in _OUTSIDE:
         raise refusal(where, table, "outside", " or ".join(map(repr, _OUTSIDE)))
     power = table.get("power_of_two")
-    if power is not None and power not in _POWERS:
+    if power is not None and not (isinstance(power, str) and power in _POWERS):
         raise refusal(where, table, "power_of_two", f"one of {', '.join(_POWERS)}")
     limits = {key: number(where, table, key) if key in table else None for key in _SHAPING[:2]}
     least, most = limits["min"], limits["max"]

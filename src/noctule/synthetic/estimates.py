@@ -54,7 +54,8 @@ class FactorWalltimes:
 
     def draw(self, runtime: Floats, rng: np.random.Generator) -> Walltimes:  # noqa: ARG002
         """Multiply; nothing is random."""
-        return Walltimes(np.ceil(runtime * self.factor))
+        with np.errstate(over="ignore"):  # a limit that no number can hold is none
+            return Walltimes(np.ceil(runtime * self.factor))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,9 @@ class UniformWalltimes:
 
     def draw(self, runtime: Floats, rng: np.random.Generator) -> Walltimes:
         """Draw a factor for each job."""
-        return Walltimes(np.ceil(runtime * (1.0 + self.f * uniform(rng, len(runtime)))))
+        factor = 1.0 + self.f * uniform(rng, len(runtime))
+        with np.errstate(over="ignore"):  # a limit that no number can hold is none
+            return Walltimes(np.ceil(runtime * factor))
 
 
 def _at_least(name: str, value: float, least: float) -> None:

@@ -176,8 +176,12 @@ def _parsed(source: str, text: bytes) -> dict[str, Any]:
         return tomllib.loads(text.decode("utf-8"))
     except UnicodeDecodeError:
         raise InputError(f"{source}: not a text file, expected TOML") from None
+    except RecursionError:
+        raise InputError(f"{source}: not valid TOML: nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{source}: not valid TOML: {error}") from None
+    except ValueError:
+        raise InputError(f"{source}: got a number with thousands of digits") from None
 
 
 def _arrivals(where: str, table: object) -> Arrivals:

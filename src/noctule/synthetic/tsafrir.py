@@ -47,6 +47,8 @@ _RANKS = (
 _POPULAR_SHARE = (14.0491, -0.177531, 0.462513)
 # Other shares by rank, from the 21st on, up to a factor: rank ** b.
 _TAIL_EXPONENT = -2.267
+_MOST_VALUES = 100_000
+_LARGEST = 2.0**53
 # Values by number of jobs; linear in between.
 _N_JOBS = (0, 20, 200, 1000, 10_000, 70_000, 250_000)
 _N_VALUES = (0, 10, 20, 35, 90, 340, 565)
@@ -84,8 +86,14 @@ class TsafrirWalltimes:
             raise InputError(
                 f"walltimes: popular_share: got {shown(self.popular_share)}, expected 0.78 to 1"
             )
-        if self.n_values is not None:
-            count("walltimes: n_values", self.n_values)
+        if self.maximum is not None and self.maximum > _LARGEST:
+            raise InputError(
+                f"walltimes: maximum: got {shown(self.maximum)}, expected {_LARGEST:g} at most"
+            )
+        if self.n_values is not None and count("walltimes: n_values", self.n_values) > _MOST_VALUES:
+            raise InputError(
+                f"walltimes: n_values: got {self.n_values}, expected {_MOST_VALUES} at most"
+            )
         if len(self.popular) > N_POPULAR or any(not value > 0 for value in self.popular):
             raise InputError(
                 f"walltimes: popular: got {list(self.popular)}, "

@@ -150,7 +150,9 @@ def _broken_by_hosts(schedule: Schedule, jobs: Observed, tolerance: float) -> It
         i = int(job[k])
         message = f"holds host {high[k]} of 0 to {jobs.n_hosts - 1}"
         yield _violation("host does not exist", jobs, i, jobs.start_time[i], message)
-    yield from _used_twice(jobs, job, low, high, tolerance)
+    real = low < jobs.n_hosts  # the others have been told, and there may be billions of them
+    high = np.minimum(high, jobs.n_hosts - 1)
+    yield from _used_twice(jobs, job[real], low[real], high[real], tolerance)
 
 
 def _overfull(jobs: Observed, tolerance: float) -> Iterator[Violation]:

@@ -16,6 +16,8 @@ from noctule.platform import Platform
 from noctule.testing.builders import a_job
 from noctule.workload import Dependency, Job, JobId, Workload
 
+__all__ = ["jobs", "platforms", "workloads"]
+
 # Few values, of which sums and differences meet again.
 _DATES = (0, 0, 0, 1, 2, 3, 4, 5, 8, 10, 13, 20)
 _WALLTIMES = (1, 2, 3, 4, 5, 8, 10, 20)

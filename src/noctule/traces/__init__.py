@@ -6,6 +6,7 @@ Every function takes a Workload and returns another one, or a table; none change
 
 from __future__ import annotations
 
+from noctule.formats.swf import SwfRules
 from noctule.traces.anonymity import anonymise
 from noctule.traces.extraction import Extract, extract, find_extracts
 from noctule.traces.merging import merge
@@ -14,14 +15,16 @@ from noctule.traces.raw import RawTrace, load_raw
 from noctule.traces.reading import load_trace
 from noctule.traces.scaling import at_speed, scale_load, scale_runtimes, scale_sizes
 from noctule.traces.selection import from_zero, select
-from noctule.traces.stats import TraceStats, trace_stats
+from noctule.traces.stats import TraceStats, UserStats, trace_stats
 
 __all__ = [
     "Extract",
     "Oddity",
     "OddityLimits",
     "RawTrace",
+    "SwfRules",
     "TraceStats",
+    "UserStats",
     "anonymise",
     "at_speed",
     "extract",
