@@ -218,7 +218,7 @@ def totals_of(
         "mean_waiting_time": _ratio(_total(columns.waiting_time[ended]), n_jobs),
         "success_rate": _ratio(n_success, n_jobs),
         "time_computing": computing,
-        "time_idle": max(0.0, math.fsum(changes.tolist()) - computing),
+        "time_idle": max(0.0, _total(changes) - computing),
     }
     counts = {
         "nb_computing_machines": n_hosts,
@@ -244,7 +244,10 @@ def _largest(values: Floats) -> float:
 
 def _total(values: Floats) -> float:
     """Add up exactly; not a number if a zero runtime made one of the values so."""
-    return math.fsum(values.tolist()) if np.isfinite(values).all() else float(values.sum())
+    try:
+        return math.fsum(values.tolist()) if np.isfinite(values).all() else float(values.sum())
+    except OverflowError:
+        return math.inf
 
 
 def _ratio(total: float, n: int) -> float:

@@ -47,6 +47,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "consumed_energy": ("consumed_energy",),
 }
 _ROWS_AT_ONCE = 256
+_MOST_DIGITS = 20
 _REQUIRED = ("job_id", "submit_time", "start_time", "finish_time")
 _STATES = {word: state for state, word in FINAL_STATES.items()} | {
     word: JobState(code) for code, word in enumerate(STATE_WORDS)
@@ -195,7 +196,8 @@ def n_hosts_of(path: Path, totals: Mapping[str, str]) -> int:
     text = totals.get(name)
     if text is None:
         raise InputError(f"{path}: no column {name}; the columns are {', '.join(totals)}")
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MAX_HOSTS):
+    short = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    if not (short and 1 <= int(text) <= MAX_HOSTS):
         raise InputError(f"{path}: line 2: {name}: got {text!r}, expected a whole number >= 1")
     return int(text)
 
@@ -203,11 +205,9 @@ def n_hosts_of(path: Path, totals: Mapping[str, str]) -> int:
 def read_host_states(path: Path) -> tuple[Floats, Counts, Counts]:
     """Read (time, n_idle, n_computing) from a machine_states.csv."""
     table = _Table(path)
-    time, idle, computing = (
-        _non_negative(table, (name,))
-        for name in (HOST_STATES_COLUMNS[0], *HOST_STATES_COLUMNS[-2:])
-    )
-    return time, idle.astype(np.uint32), computing.astype(np.uint32)
+    time = _non_negative(table, (HOST_STATES_COLUMNS[0],))
+    idle, computing = (_counts(table, *table.required((c,))) for c in HOST_STATES_COLUMNS[-2:])
+    return time, idle, computing
 
 
 def _text(path: Path) -> str:
@@ -314,6 +314,10 @@ def _asked_hosts(table: _Table, hosts: Sequence[HostSet] | None) -> Counts:
             table.required((*_NAMES["n_hosts"], *_NAMES["hosts"]))
         counts = np.array([len(some) for some in hosts or ()], dtype=np.float64)
         return np.minimum(counts, MAX_HOSTS).astype(np.uint32)
+    return _counts(table, title, texts)
+
+
+def _counts(table: _Table, title: str, texts: Sequence[str]) -> Counts:
     expected = f"a whole number from 0 to {MAX_HOSTS}"
     numbers = table.numbers(title, texts, expected)
     whole = (numbers >= 0) & (numbers <= MAX_HOSTS) & (numbers == np.floor(numbers))

@@ -142,7 +142,7 @@ def test_file_on_a_broken_disk_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.usefixtures("here")
 def test_path_that_cannot_be_one_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^a\x00b: cannot be read: embedded null byte$"):
+    with pytest.raises(InputError, match=r"^a\\x00b: cannot be read: embedded null byte$"):
         load_workload("a\0b")
 
 

@@ -220,4 +220,5 @@ def test_a_wrong_machine_states_csv_is_refused(tmp_path: Path) -> None:
     states.write_text(states.read_text().replace("0,0,0,0,3,1", "0,0,0,0,three,1"))
     with pytest.raises(InputError) as caught:
         Schedule.load(tmp_path)
-    assert str(caught.value) == f"{states}: line 2: nb_idle: got 'three', expected a number >= 0"
+    expected = "expected a whole number from 0 to 2147483647"
+    assert str(caught.value) == f"{states}: line 2: nb_idle: got 'three', {expected}"

@@ -146,7 +146,13 @@ def _fields_of(profile: Profile, speed: float) -> dict[str, Any]:
             fields = {"type": "parallel_homogeneous", "cpu": 0, "com": 0}
         case Compute(work=work, spread=spread):
             kind = "parallel_homogeneous_total" if spread else "parallel_homogeneous"
-            fields = {"type": kind, "cpu": plain(float(work) * speed), "com": 0}
+            cpu = float(work) * speed
+            if not math.isfinite(cpu):
+                raise InputError(
+                    f"workload: got a computation of {work:g} s at speed {speed:g}, "
+                    "expected work that a number can hold"
+                )
+            fields = {"type": kind, "cpu": plain(cpu), "com": 0}
     if profile.return_code:
         fields["ret"] = profile.return_code
     return fields

@@ -18,13 +18,14 @@ HOST_HEADERS = ("MaxProcs", "MaxNodes", "nb_res")
 # Texts that tell dates; only UnixStartTime is used, and a text that contradicts it helps nobody.
 _DATE_TEXTS = ("StartTime", "EndTime")
 _MAX_OFFSET = 86_400
+_MOST_DIGITS = 20
 
 
 def hosts_told(headers: Headers) -> int | None:
     """Return how many hosts the headers tell, or None where they do not."""
     for name in HOST_HEADERS:
         text = str(headers.get(name, "")).strip()
-        if text.isascii() and text.isdigit() and int(text) > 0:
+        if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS and int(text) > 0:
             return int(text)
     return None
 

@@ -67,7 +67,7 @@ class _Document:
             **network,
             "links": self._links,
             "routes": self._routes,
-            "traces": [_without_empty(trace) for trace in traces],
+            "traces": [{"name": trace["name"], **_without_empty(trace)} for trace in traces],
             "connections": [entry._asdict() for entry in self._network.connections],
         }
         return _without_empty(document)

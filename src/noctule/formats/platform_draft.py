@@ -36,6 +36,7 @@ from noctule.units import shown
 # More would be hours of work for what is most probably a slip of the pen.
 MAX_LISTED_HOSTS = 1_000_000
 MAX_DEPTH = 100
+TRACE_KINDS = ("HOST_AVAIL", "SPEED", "LINK_AVAIL", "BANDWIDTH", "LATENCY")
 _HALF = re.compile("(.+)_(UP|DOWN)")
 
 

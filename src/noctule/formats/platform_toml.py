@@ -16,9 +16,12 @@ Hosts, links and routes name the zone that they belong to; without one it is the
 
 from __future__ import annotations
 
+import math
+
 from noctule.errors import InputError
 from noctule.formats.platform_draft import (
     MAX_LISTED_HOSTS,
+    TRACE_KINDS,
     HostLinkDraft,
     PlatformDraft,
     RouteDraft,
@@ -57,7 +60,7 @@ ROUTINGS = {
 }
 SHARINGS = {sharing.value.lower(): sharing for sharing in Sharing}
 DEFAULT_ZONE = "platform"
-_TINY = 1e-300
+_TINY = math.ulp(0.0)
 _PARTS = ("hosts", "links", "routes")
 
 
@@ -116,7 +119,9 @@ class _Reader:
             table.end()
         for table in top.tables("connections"):
             self._draft.connections.append(
-                TraceConnection(table.text("kind"), table.text("trace"), table.text("element"))
+                TraceConnection(
+                    table.choice("kind", TRACE_KINDS), table.text("trace"), table.text("element")
+                )
             )
             table.end()
 

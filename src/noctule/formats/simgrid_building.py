@@ -6,7 +6,13 @@ from collections.abc import Callable, Mapping
 
 from noctule.errors import InputError
 from noctule.formats.host_kinds import KindWords, made_kind
-from noctule.formats.platform_draft import HostLinkDraft, PlatformDraft, RouteDraft, ZoneDraft
+from noctule.formats.platform_draft import (
+    TRACE_KINDS,
+    HostLinkDraft,
+    PlatformDraft,
+    RouteDraft,
+    ZoneDraft,
+)
 from noctule.formats.simgrid_elements import Element
 from noctule.formats.topologies import TOPOLOGIES, read_topology
 from noctule.network import (
@@ -26,7 +32,6 @@ from noctule.units import BANDWIDTH, DURATION, SPEED, shown
 _OLDEST, _NEWEST = 4.0, 4.1
 _DIRECTIONS = {"NONE": "", "UP": "UP", "DOWN": "DOWN"}
 _SHARING = {**{sharing.value: sharing for sharing in Sharing}, "FULLDUPLEX": Sharing.SPLITDUPLEX}
-_TRACE_KINDS = ("HOST_AVAIL", "SPEED", "LINK_AVAIL", "BANDWIDTH", "LATENCY")
 _HOST_FILES = {"speed_file": "speed", "availability_file": "speed", "state_file": "state"}
 _HOST_WORDS = ("speed", "core", "pstate", "coordinates", *_HOST_FILES)
 _LINK_FILES = {"bandwidth_file": "bandwidth", "latency_file": "latency", "state_file": "state"}
@@ -246,7 +251,7 @@ class Builder:
 
     def trace_connect(self, element: Element) -> None:
         """Keep what a trace changes."""
-        kind = element.choice("kind", _TRACE_KINDS, "HOST_AVAIL")
+        kind = element.choice("kind", TRACE_KINDS, "HOST_AVAIL")
         attributes = element.attributes
         self._draft.connections.append(
             TraceConnection(kind, attributes["trace"], attributes["element"])

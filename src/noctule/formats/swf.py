@@ -252,7 +252,8 @@ def _walltimes(log: SwfLog, runtime: Floats, rules: SwfRules, reading: _Reading)
         walltime = np.where(unknown, math.inf, requested)
         reading.add("walltime: none, as none was requested", unknown)
     else:
-        needed = rules.walltime_factor * runtime
+        with np.errstate(over="ignore"):  # a limit that no number can hold is none
+            needed = rules.walltime_factor * runtime
         walltime = np.where(unknown, needed, np.maximum(requested, needed))
         walltime = np.where(walltime > 0, walltime, math.inf)  # of a job that never ran
         what = f"{shown(rules.walltime_factor)} x run time"

@@ -171,13 +171,18 @@ def header_lines(headers: Headers) -> Iterator[str]:
     """Yield the headers; text without a key comes first, as it would else continue another."""
     for line in _header_text(headers.get("", "")).split("\n"):
         if line:
-            yield f"; {line}\n"
+            yield _header_line(line)
     for name, value in headers.items():
         key, text = name, _header_text(value)
         if not _KEY.fullmatch(name):
             key, text = "Note", f"{name}: {text}"
         for line in text.split("\n") if name else ():
-            yield f"; {key}: {line}".rstrip() + "\n"
+            yield _header_line(f"{key}: {line}")
+
+
+def _header_line(text: str) -> str:
+    # a NUL would make it a file that is no text
+    return f"; {text}".replace("\0", "\\0").rstrip() + "\n"
 
 
 def _header_text(value: Any) -> str:

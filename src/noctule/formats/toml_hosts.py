@@ -6,6 +6,7 @@ have it, so that a platform means the same in either form.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -22,7 +23,8 @@ from noctule.units import BANDWIDTH, DURATION, POWER, SIZE, SPEED
 
 # What Batsim's platforms give to hosts that sleep: they are off, but 0 is not a speed there.
 SLEEPING_SPEED = 1e-3
-_TINY = 1e-300
+_TINY = math.ulp(0.0)
+_SHORTEST = 1e-300  # 1 / it is a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ def read_host_group(table: Table) -> HostGroup:
         words={
             "speeds": speeds,
             "initial_state": state,
-            "cores": table.whole("cores", least=1, default=1),
+            "cores": table.whole("cores", least=1, most=MAX_LISTED_HOSTS, default=1),
             "coordinates": table.numbers("coordinates"),
             "profiles": table.mapping("profiles"),
         },
@@ -124,7 +126,7 @@ def _names(table: Table) -> NumberedNames:
     if not braces:
         table.refuse("name", "{} where the number of each host goes")
     if sum(map(len, numbers)) > MAX_LISTED_HOSTS:
-        table.refuse("numbers" if "numbers" in table else "count", f"{MAX_LISTED_HOSTS} at most")
+        table.refuse("numbers", f"{MAX_LISTED_HOSTS} at most")
     return NumberedNames(prefix, numbers, suffix)
 
 
@@ -141,7 +143,8 @@ def _numbers(table: Table) -> tuple[range, ...] | None:
     if "count" not in table and "first" not in table:
         return None
     first = table.whole("first", least=0, default=0)
-    return (range(first, first + table.whole("count", least=1, default=1)),)
+    count = table.whole("count", least=1, most=MAX_LISTED_HOSTS, default=1)
+    return (range(first, first + count),)
 
 
 def _with_power(
@@ -198,7 +201,7 @@ def _switching_speed(switch: Table) -> float:
     """Return the speed that stands for a duration: 1 flop is computed while switching."""
     if "speed" in switch:
         return switch.quantity("speed", SPEED, least=_TINY)
-    return 1 / switch.quantity("time", DURATION, least=_TINY)
+    return 1 / switch.quantity("time", DURATION, least=_SHORTEST)
 
 
 def _steady(watts: float) -> str:

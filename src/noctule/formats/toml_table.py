@@ -15,6 +15,9 @@ import msgspec
 from noctule.errors import InputError
 from noctule.units import Dimension, shown
 
+# Nine digits, as in SimGrid's ranges and topologies.
+MAX_WHOLE = 999_999_999
+
 
 def read_toml(text: bytes, source: str) -> Table:
     """Decode a TOML document."""
@@ -113,11 +116,15 @@ class Table:
             self.refuse(key, "true or false")
         return value
 
-    def whole(self, key: str, *, least: int, default: int | None = None) -> int:
+    def whole(
+        self, key: str, *, least: int, most: int = MAX_WHOLE, default: int | None = None
+    ) -> int:
         """Return a whole number."""
         value = self.take(key, default)
         if type(value) is not int or value < least:
             self.refuse(key, f"a whole number >= {least}")
+        if value > most:
+            self.refuse(key, f"{most} at most")
         return value
 
     def wholes(self, key: str) -> tuple[int, ...]:
@@ -125,6 +132,8 @@ class Table:
         values = self.take(key)
         if not isinstance(values, list) or not all(type(v) is int and v > 0 for v in values):
             self.refuse(key, "an array of whole numbers >= 1")
+        if max(values, default=1) > MAX_WHOLE:
+            self.refuse(key, f"numbers up to {MAX_WHOLE}")
         return tuple(values)
 
     def texts(self, key: str, default: Sequence[str] | None = None) -> tuple[str, ...]:

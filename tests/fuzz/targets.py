@@ -1,0 +1,221 @@
+"""The readers of Noctule, each as a function of a file: it returns, or raises what goes wrong.
+
+A file that is read is used a little, too: simulated if it is small, written, and read once more.
+Which of several ways is taken depends on the content of the file only.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mutations import SEEDS
+
+from noctule import Platform, Schedule, load_platform, load_workload, metrics, simulate, synthetic
+from noctule.errors import NoctuleError
+from noctule.formats.platforms import save_platform
+from noctule.formats.saving import save_workload
+from noctule.platform_report import platform_result
+from noctule.policies import make_policy
+from noctule.policies.native import NATIVE_POLICIES
+from noctule.policy import PolicySpec
+from noctule.run import read_manifest, rerun
+from noctule.testing.invariants import check_schedule
+from noctule.traces import find_oddities, load_raw, load_trace, trace_stats
+from noctule.workload import Workload
+
+FEW_JOBS, FEW_HOSTS = 60, 5_000
+
+# Numbers near the largest one may add up to infinity; only readers must not let them pass.
+_LARGE_NUMBERS = np.errstate(over="ignore", invalid="ignore")
+_READINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"processors": "allocated", "walltime_factor": None},
+    {"profiles": "delay", "walltime_factor": 2},
+    {"dependencies": True, "reference_speed": 1e9},
+)
+_POLICIES = ("easy", "fcfs", "conservative", "filler(order=sjf)", "replanning(order=wfp3)")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader: the name of its folder of texts, the ending of its files, and what it does."""
+
+    name: str
+    ending: str
+    read: Callable[[Path, int], None]
+
+    def __call__(self, path: Path, data: bytes) -> None:
+        """Read a file of this content."""
+        path.write_bytes(data)
+        self.read(path, zlib.crc32(data))
+
+
+class UnreadableError(Exception):
+    """A file that Noctule wrote is one that it refuses."""
+
+
+def _read_again(load: Callable[[Path], object], path: Path) -> None:
+    try:
+        load(path)
+    except NoctuleError as error:
+        raise UnreadableError(str(error)) from None
+
+
+def _swf(path: Path, choice: int) -> None:
+    if choice % 8 < 4:
+        _use(load_workload(path, **_READINGS[choice % 4]), path, choice // 8)
+    elif choice % 8 < 7:
+        _use_trace(load_trace(path), path, choice // 8)
+    else:
+        find_oddities(load_raw(path))
+
+
+def _batsim(path: Path, choice: int) -> None:
+    if choice % 4 < 3:
+        _use(load_workload(path), path, choice // 4)
+    else:
+        _use_trace(load_trace(path), path, choice // 4)
+
+
+@_LARGE_NUMBERS
+def _use(workload: Workload, path: Path, choice: int) -> None:
+    n_hosts = max(workload.n_hosts, default=1)
+    if len(workload) > FEW_JOBS or n_hosts > FEW_HOSTS:
+        return
+    if choice % 2:
+        _use_trace(workload, path, choice // 2)
+        return
+    policy = _POLICIES[choice // 2 % len(_POLICIES)]
+    schedule = simulate(Platform.homogeneous(int(n_hosts)), workload, policy)
+    metrics.summary(schedule)
+
+
+@_LARGE_NUMBERS
+def _use_trace(workload: Workload, path: Path, choice: int) -> None:
+    if not 0 < len(workload) <= FEW_JOBS:
+        return
+    match choice % 4:
+        case 0:
+            trace_stats(workload)
+        case 1:
+            target = path.with_name("again.json")
+            save_workload(workload, target, force=True)
+            _read_again(load_trace, target)
+        case _:
+            target = path.with_name("again.swf")
+            save_workload(workload, target, force=True, speed=1.0)
+            _read_again(load_trace, target)
+
+
+def _platform(path: Path, choice: int) -> None:
+    order = "lexicographic" if choice % 4 == 0 else "natural"
+    platform = load_platform(path, host_order=order)
+    if platform.n_hosts > FEW_HOSTS:
+        return
+    if choice % 2:
+        platform_result(platform)
+        return
+    target = path.with_name("again" + (".xml", ".toml", ".json")[choice // 4 % 3])
+    save_platform(platform, target, force=True)
+    _read_again(load_platform, target)
+
+
+def _jobs_csv(path: Path, choice: int) -> None:
+    _use_schedule(Schedule.from_jobs_csv(path, 8), choice)
+
+
+def _folder(path: Path, choice: int, *, name: str) -> None:
+    """Read a folder of a run in which one file is the input."""
+    folder = path.with_name(f"run {name}")
+    if not folder.is_dir():
+        folder.mkdir()
+        for file, seed in _RUN_FILES.items():
+            (folder / file).write_bytes((SEEDS / seed).read_bytes())
+    path.replace(folder / name)
+    _use_schedule(Schedule.load(folder), choice)
+
+
+@_LARGE_NUMBERS
+def _use_schedule(schedule: Schedule, choice: int) -> None:
+    if len(schedule) > FEW_JOBS:
+        return
+    match choice % 3:
+        case 0:
+            check_schedule(schedule, policy=("easy", "fcfs", "conservative", None)[choice // 3 % 4])
+        case 1:
+            metrics.summary(schedule)
+            _ = schedule.jobs
+        case _:
+            for _, pieces in schedule.texts():
+                "".join(pieces)
+
+
+_RUN_FILES = {
+    "jobs.csv": "jobs_csv/batsim.csv",
+    "schedule.csv": "schedule_csv/schedule.csv",
+    "machine_states.csv": "host_states_csv/machine_states.csv",
+}
+
+
+def _policy(path: Path, choice: int) -> None:
+    text = path.read_bytes().decode("utf-8", "surrogateescape")
+    spec = PolicySpec.parse(text)
+    _read_again(lambda _: PolicySpec.parse(str(spec)), path)
+    if ":" in spec.name:  # what it names would be imported
+        return
+    if spec.name not in NATIVE_POLICIES:
+        if choice % 64 == 0:  # other packages are looked through, which is slow
+            make_policy(text)
+        spec = PolicySpec("easy", spec.parameters)
+    policy = make_policy(spec)
+    if choice % 8 == 0:
+        simulate(Platform.homogeneous(4), load_workload(SEEDS / "swf" / "plain.swf"), policy)
+
+
+def _generator(path: Path, choice: int) -> None:
+    log = path.with_name("log.swf")
+    if not log.is_file():
+        log.write_bytes((SEEDS / "swf" / "plain.swf").read_bytes())
+    n_hosts = 64 if choice % 2 else None
+    _use(synthetic.independent(path, 20, seed=choice, n_hosts=n_hosts), path, choice // 2)
+
+
+def _programs(path: Path, choice: int) -> None:
+    programs = synthetic.read_programs(path)
+    _use(synthetic.batsim2016(5, seed=choice, runtimes=programs, n_hosts=8), path, choice)
+
+
+def _manifest(path: Path, _: int) -> None:
+    options = read_manifest(path).options
+    # only what is surely small and our own is run: a manifest may name any file and any module
+    if PolicySpec.parse(options.policy).name not in NATIVE_POLICIES:
+        return
+    if options.workload == "log.swf" and 0 < (options.platform.n_hosts or 0) <= FEW_HOSTS:
+        log = path.with_name("log.swf")
+        log.write_bytes((SEEDS / "swf" / "plain.swf").read_bytes())
+        rerun(path)
+
+
+READERS = {
+    reader.name: reader
+    for reader in (
+        Reader("swf", ".swf", _swf),
+        Reader("batsim", ".json", _batsim),
+        Reader("simgrid", ".xml", _platform),
+        Reader("platform_toml", ".toml", _platform),
+        Reader("platform_json", ".json", _platform),
+        Reader("jobs_csv", ".csv", _jobs_csv),
+        Reader("schedule_csv", ".csv", partial(_folder, name="schedule.csv")),
+        Reader("host_states_csv", ".csv", partial(_folder, name="machine_states.csv")),
+        Reader("policy", ".txt", _policy),
+        Reader("generator", ".toml", _generator),
+        Reader("programs", ".txt", _programs),
+        Reader("manifest", ".json", _manifest),
+    )
+}
