@@ -105,6 +105,8 @@ def printed_by(command: str) -> str:
             code = main(shlex.split(command)[1:])
         text = printed.getvalue()
     else:
+        # an environment may have the package and not its command
+        command = re.sub(r"^pytest\b", f"{shlex.quote(sys.executable)} -m pytest", command)
         environment = os.environ | {"COLUMNS": "80", "PYTEST_ADDOPTS": ""}
         tools = str(Path(sys.executable).parent)
         environment["PATH"] = os.pathsep.join([tools, os.environ["PATH"]])

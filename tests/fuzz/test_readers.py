@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from planted import N_INPUTS, N_ODD
 from readers import Report, fuzz, main, replay
 from targets import READERS
 from workers import Limits
+
+unsanitized = pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer handles crashes and memory"
+)
 
 
 def fuzz_planted(read: object, folder: Path, *, jobs: int = 1, clock: float = 600.0) -> Report:
@@ -58,9 +63,9 @@ def test_the_same_seed_gives_the_same_inputs_and_another_seed_others(name: str) 
         (planted.says_two_lines, "message with N lines"),
         (planted.says_no_place, "message with no place in front of what is wrong"),
         (planted.exits, "exits with 3"),
-        (planted.crashes, "dies of SIGSEGV"),
+        pytest.param(planted.crashes, "dies of SIGSEGV", marks=unsanitized),
         (planted.loops, "hangs"),
-        (planted.takes_memory, "MemoryError at planted.py"),
+        pytest.param(planted.takes_memory, "MemoryError at planted.py", marks=unsanitized),
     ],
 )
 def test_a_planted_fault_is_found_with_each_of_its_inputs(
@@ -101,6 +106,7 @@ def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
     assert {path.name for path in one.iterdir()} == {path.name for path in two.iterdir()}
 
 
+@unsanitized
 def test_one_input_can_be_given_once_more() -> None:
     reader, _ = planted.planted(planted.crashes)
 
