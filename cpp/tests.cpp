@@ -1,17 +1,22 @@
 // Unit tests of the core, run under sanitizers: each unit against the most naive version of itself.
+#include "batch.hpp"
 #include "engine.hpp"
 #include "errors.hpp"
 #include "policies/policies.hpp"
 #include "policies/queue.hpp"
+#include "small_files.hpp"
 #include "swf.hpp"
 #include "timeline.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <set>
 #include <string>
+#include <unistd.h>
 
 using namespace noctule;
 
@@ -378,6 +383,74 @@ void swf_lines_are_read_or_refused() {
     }
 }
 
+void sums_are_exact_in_any_order() {
+    CHECK(exact_sum(std::vector<double>{}) == 0);
+    CHECK(exact_sum(std::vector{1e308, 1.0, -1e308}) == 1);
+    // half of the last bit of 1, and a little more: up; on its own: to even
+    CHECK(exact_sum(std::vector{1.0, 0x1p-53}) == 1);
+    CHECK(exact_sum(std::vector{1.0, 0x1p-53, 0x1p-200}) == 1 + 0x1p-52);
+    Random random(11);
+    for (int i = 0; i < 500; ++i) {
+        // multiples of 2^-20 below 2^30 add up exactly in 128 bits
+        std::vector<double> values;
+        __int128 sum = 0;
+        for (std::uint32_t n = draw(random, 1, 50); n > 0; --n) {
+            const auto units = (static_cast<std::int64_t>(random()) << 18) - (1LL << 49);
+            values.push_back(std::ldexp(static_cast<double>(units), -20));
+            sum += units;
+        }
+        const double expected = std::ldexp(static_cast<double>(sum), -20);
+        CHECK(exact_sum(values) == expected);
+        std::shuffle(values.begin(), values.end(), random);
+        CHECK(exact_sum(values) == expected);
+    }
+}
+
+void batches_give_what_single_runs_give() {
+    Random random(12);
+    std::vector<std::unique_ptr<Engine>> engines;
+    std::vector<std::unique_ptr<Policy>> policies;
+    std::vector<BatchRun> runs;
+    std::vector<double> expected;
+    for (int i = 0; i < 8; ++i) {
+        const auto table = random_jobs(random, 200, 16);
+        Engine alone(16, table, Options());
+        const auto policy = make_policy("easy", Order(), Allocation::first);
+        while (run(alone, *policy, 1000)) {
+        }
+        expected.push_back(alone.now());
+        engines.push_back(std::make_unique<Engine>(16, table, Options()));
+        policies.push_back(make_policy("easy", Order(), Allocation::first));
+        runs.push_back({engines.back().get(), policies.back().get()});
+    }
+    const std::vector<Measure> measures = {{0, 0, 10}, {50, 50, 10}};
+    std::span<const BatchRun> rest = runs;
+    while (!rest.empty()) { // no time at all: one run a turn
+        const BatchResult result = run_batch(rest, measures, 0.0);
+        CHECK(result.error.empty() && result.summaries.size() <= 1);
+        for (const auto& summaries : result.summaries) {
+            CHECK(summaries.size() == 2 && summaries[0].makespan == summaries[1].makespan);
+        }
+        rest = rest.subspan(result.summaries.size());
+    }
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        CHECK(engines[i]->now() == expected[i]);
+    }
+}
+
+void small_files_are_written_with_their_folders_and_read_again() {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("noctule-tests-" + std::to_string(::getpid()));
+    const std::string one = (folder / "a" / "b" / "one").string();
+    const std::string two = (folder / "two").string();
+    const std::string content(20000, 'x');
+    CHECK(write_small_files({{one, content}, {two, ""}}).second == 0);
+    CHECK(write_small_files({{two, "y"}, {one + "/under-a-file", "z"}}).first == 1);
+    const auto found = read_small_files({one, two, (folder / "three").string(), folder.string()});
+    CHECK(found[0] == content && found[1] == "y" && !found[2] && !found[3]);
+    std::filesystem::remove_all(folder);
+}
+
 } // namespace
 
 int main() {
@@ -392,6 +465,9 @@ int main() {
         policies_end_every_job(name, Allocation::contiguous);
     }
     swf_lines_are_read_or_refused();
+    sums_are_exact_in_any_order();
+    batches_give_what_single_runs_give();
+    small_files_are_written_with_their_folders_and_read_again();
     std::printf("%d passed, %d failed\n", n_passed, n_failed);
     return n_failed == 0 ? 0 : 1;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine.hpp"
+#include "errors.hpp"
 #include "order.hpp"
 #include "policy.hpp"
 
@@ -60,6 +61,22 @@ class BoundEngine : public Engine {
     bool running_natively_ = false; // read and written with the GIL held
 };
 
+// A policy remembers its run, so it cannot serve two.
+struct NativePolicy {
+    std::unique_ptr<Policy> policy;
+    bool used = false;
+
+    Policy& serving(BoundEngine& engine) {
+        if (used && engine.served_by != this) {
+            throw InputError("policy: got a native policy that has decided for another simulation, "
+                             "expected a new one");
+        }
+        engine.served_by = this;
+        used = true;
+        return *policy;
+    }
+};
+
 // A job's id as the user wrote it: an int or a str.
 nb::object id_object(const JobTable& table, JobIndex job);
 
@@ -68,6 +85,8 @@ void bind_host_set(nb::module_& module);
 void bind_job_table(nb::module_& module);
 void bind_swf(nb::module_& module);
 void bind_record(nb::module_& module);
+void bind_summary(nb::module_& module);
+void bind_batch(nb::module_& module);
 void bind_engine(nb::module_& module);
 void bind_native_policy(nb::module_& module);
 void bind_view(nb::module_& module);

@@ -46,22 +46,6 @@ std::shared_ptr<BoundEngine> make_engine(std::uint32_t n_hosts,
     return std::make_shared<BoundEngine>(n_hosts, std::move(table), options);
 }
 
-// A policy remembers its run, so it cannot serve two.
-struct NativePolicy {
-    std::unique_ptr<Policy> policy;
-    bool used = false;
-
-    Policy& serving(BoundEngine& engine) {
-        if (used && engine.served_by != this) {
-            throw InputError("policy: got a native policy that has decided for another simulation, "
-                             "expected a new one");
-        }
-        engine.served_by = this;
-        used = true;
-        return *policy;
-    }
-};
-
 NativePolicy make_native(const std::string& name, const std::vector<std::pair<int, double>>& order,
                          int allocation) {
     std::vector<OrderStep> program;

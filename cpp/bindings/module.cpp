@@ -32,7 +32,9 @@ NB_MODULE(_core, module) {
     noctule::bind_job_table(module);
     noctule::bind_swf(module);
     noctule::bind_record(module);
+    noctule::bind_summary(module);
     noctule::bind_engine(module);
     noctule::bind_native_policy(module);
+    noctule::bind_batch(module);
     noctule::bind_view(module);
 }

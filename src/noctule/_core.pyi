@@ -134,6 +134,11 @@ class Record:
     @property
     def host_state_computing(self) -> numpy.typing.NDArray[numpy.uint32]: ...
 
+def summarise(state: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_hosts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start_time: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], finish_time: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], waiting_time: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, turnaround_time: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, runtime: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, *, n_hosts_of_platform: int, warm_up: float, cool_down: float, threshold: float) -> tuple[list[int], int, list[float], list[list[float]]]:
+    """
+    Return jobs by state, those without a runtime, (makespan, utilisation, throughput) and the statistics of waiting times, turnaround times, slowdowns and bounded slowdowns.
+    """
+
 class Engine:
     """The time-keeper of one run."""
 
@@ -164,6 +169,19 @@ class NativePolicy:
 
 def policy_names() -> list[str]:
     """Return the names of the native policies."""
+
+def run_batch(runs: Sequence[tuple[Engine, NativePolicy]], measures: Sequence[tuple[float, float, float]], seconds: float) -> tuple[list[list[tuple[list[int], int, list[float], list[list[float]]]]], str]:
+    """
+    Go on with runs for some seconds; return the numbers of those that have ended, for each (warm-up, cool-down, threshold), and why the one after them failed.
+    """
+
+def write_small_files(files: Sequence[tuple[str, bytes]]) -> tuple[int, int]:
+    """
+    Write files and their folders; return the position of the first that could not be written, and the number of the error or 0.
+    """
+
+def read_small_files(paths: Sequence[str]) -> list[bytes | None]:
+    """Return the contents of files; None where one cannot be read."""
 
 class ViewJob:
     """A job as a policy may know it."""

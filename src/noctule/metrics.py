@@ -10,6 +10,7 @@ are counted, and hosts are looked at during it alone.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from noctule import _core
 from noctule.errors import InputError
 from noctule.record import Floats, JobState, has_ended
 from noctule.schedule import Schedule
@@ -42,6 +44,8 @@ __all__ = [
     "window_of",
 ]
 
+#: Metrics by their names.
+Numbers = dict[str, float | int]
 #: Seconds below which a runtime counts as this long in a bounded slowdown.
 THRESHOLD = 10.0
 
@@ -111,6 +115,10 @@ METRICS = (
     ),
 )
 
+_COUNTS_OF_STATES = tuple(f"n_{state.word}" for state in JobState)
+_COUNT_NAMES = tuple(metric.name for metric in COUNTS)
+_OTHER_NAMES = tuple(metric.name for metric in METRICS[len(COUNTS) :])
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -130,9 +138,7 @@ def window_of(schedule: Schedule, *, warm_up: float = 0.0, cool_down: float = 0.
 
     Both are taken over ended jobs; without any, the window is not a number.
     """
-    for name, value in (("warm_up", warm_up), ("cool_down", cool_down)):
-        if not (math.isfinite(value) and value >= 0):
-            raise InputError(f"metrics: {name}: got {value}, expected a number >= 0")
+    _check_cuts(warm_up, cool_down)
     ended = has_ended(schedule.record.state)
     if not ended.any():
         return Window(math.nan, math.nan)
@@ -169,8 +175,7 @@ def bounded_slowdown(
     schedule: Schedule, *, threshold: float = THRESHOLD, window: Window | None = None
 ) -> Floats:
     """Return max(1, turnaround / max(runtime, threshold)) of each ended job."""
-    if not (math.isfinite(threshold) and threshold > 0):
-        raise InputError(f"metrics: threshold: got {threshold}, expected a positive number")
+    _check_threshold(threshold)
     rows = _ended(schedule, window)
     turnaround: Floats = schedule.column("turnaround_time")[rows]
     runtime: Floats = np.maximum(schedule.column("runtime")[rows], threshold)
@@ -205,23 +210,40 @@ def summary(
     threshold: float = THRESHOLD,
 ) -> dict[str, float | int]:
     """Return every number of METRICS, in that order; NaN where there is nothing to measure."""
-    whole = window_of(schedule)
-    cut = window_of(schedule, warm_up=warm_up, cool_down=cool_down)
-    window = None if cut == whole or math.isnan(whole.start) else cut
-    numbers: dict[str, float | int] = dict(_counts(schedule, window))
-    numbers["makespan"] = whole.end - whole.start
-    numbers["utilisation"] = utilisation(schedule, window=cut)
-    numbers["throughput"] = throughput(schedule, window=cut)
-    families = {
-        "waiting_time": waiting_time(schedule, window=window),
-        "turnaround_time": turnaround_time(schedule, window=window),
-        "slowdown": slowdown(schedule, window=window),
-        "bounded_slowdown": bounded_slowdown(schedule, threshold=threshold, window=window),
+    _check_cuts(warm_up, cool_down)
+    _check_threshold(threshold)
+    record = schedule.record
+    of_state, n_zero_runtime, totals, families = _core.summarise(
+        record.state,
+        record.n_hosts,
+        record.submit_time,
+        record.start_time,
+        record.finish_time,
+        *(schedule.printed(name) for name in ("waiting_time", "turnaround_time", "runtime")),
+        n_hosts_of_platform=schedule.platform.n_hosts,
+        warm_up=warm_up,
+        cool_down=cool_down,
+        threshold=threshold,
+    )
+    return named(of_state, n_zero_runtime, totals, families)
+
+
+def named(
+    of_state: Sequence[int],
+    n_zero_runtime: int,
+    totals: Sequence[float],
+    families: Sequence[Sequence[float]],
+) -> Numbers:
+    """Return what the core has summed up under the names of METRICS."""
+    special = {
+        "n_jobs": sum(of_state),
+        "n_ended": sum(of_state[JobState.COMPLETED : JobState.FAILED + 1]),
+        "n_zero_runtime": n_zero_runtime,
     }
-    for name, values in families.items():
-        for statistic, number in _statistics(values).items():
-            numbers[f"{statistic}_{name}"] = number
-    return numbers
+    counts = special | dict(zip(_COUNTS_OF_STATES, of_state, strict=True))
+    numbers: Numbers = {name: counts[name] for name in _COUNT_NAMES}
+    others = itertools.chain(totals, *families)
+    return numbers | dict(zip(_OTHER_NAMES, others, strict=True))
 
 
 def compare(
@@ -238,6 +260,17 @@ def compare(
     ]
 
 
+def _check_cuts(warm_up: float, cool_down: float) -> None:
+    for name, value in (("warm_up", warm_up), ("cool_down", cool_down)):
+        if not (math.isfinite(value) and value >= 0):
+            raise InputError(f"metrics: {name}: got {value}, expected a number >= 0")
+
+
+def _check_threshold(threshold: float) -> None:
+    if not (math.isfinite(threshold) and threshold > 0):
+        raise InputError(f"metrics: threshold: got {threshold}, expected a positive number")
+
+
 def _ended(schedule: Schedule, window: Window | None) -> npt.NDArray[np.bool_]:
     return has_ended(schedule.record.state) & _submitted(schedule, window)
 
@@ -247,29 +280,6 @@ def _submitted(schedule: Schedule, window: Window | None) -> npt.NDArray[np.bool
         return np.full(len(schedule), True)
     submit = schedule.column("submit_time")
     return (submit >= window.start) & (submit <= window.end)
-
-
-def _counts(schedule: Schedule, window: Window | None) -> dict[str, int]:
-    counted = _submitted(schedule, window)
-    state = schedule.record.state[counted]
-    of_state = np.bincount(state, minlength=len(JobState)).tolist()
-    ended = has_ended(state)
-    zero = schedule.column("runtime")[counted][ended] == 0
-    special = {
-        "n_jobs": len(state),
-        "n_ended": int(np.count_nonzero(ended)),
-        "n_zero_runtime": int(np.count_nonzero(zero)),
-    }
-    by_state = {f"n_{state.word}": of_state[state] for state in JobState}
-    return {metric.name: (special | by_state)[metric.name] for metric in COUNTS}
-
-
-def _statistics(values: Floats) -> dict[str, float]:
-    if not len(values):
-        return dict.fromkeys(STATISTICS, math.nan)
-    median, p90, p95, p99 = np.percentile(values, [50, 90, 95, 99]).tolist()
-    numbers: Sequence[float] = (_sum(values) / len(values), median, p90, p95, p99, values.max())
-    return {name: float(number) for name, number in zip(STATISTICS, numbers, strict=True)}
 
 
 def _sum(values: Floats) -> float:

@@ -84,6 +84,7 @@ class Schedule:
         self.tables = tuple(tables)
         self.record = record
         self._columns: dict[str, npt.NDArray[Any]] = {}
+        self._printed: dict[str, npt.NDArray[Any]] = {}
         self._totals: Totals | None = None
 
     def __len__(self) -> int:
@@ -100,6 +101,10 @@ class Schedule:
         if name not in self._columns:
             self._columns[name] = self._make_column(name)
         return self._columns[name]
+
+    def printed(self, name: str) -> npt.NDArray[Any] | None:
+        """Return a column that a file has printed; None if it follows from the dates."""
+        return self._printed.get(name)
 
     @cached_property
     def jobs(self) -> pd.DataFrame:
@@ -230,7 +235,7 @@ class Schedule:
             values = getattr(columns, name)
             if values is not None:
                 # as printed: worked out again from rounded dates, the last digit could differ
-                schedule._columns[name] = values
+                schedule._columns[name] = schedule._printed[name] = values
         return schedule
 
     def _write_parquet(self, folder: Path) -> None:
@@ -269,7 +274,7 @@ class Schedule:
             waiting_time=self.column("waiting_time"),
             turnaround_time=self.column("turnaround_time"),
             stretch=self.column("stretch"),
-            consumed_energy=self._columns.get("consumed_energy"),
+            consumed_energy=self.printed("consumed_energy"),
         )
 
     def _make_column(self, name: str) -> npt.NDArray[Any]:

@@ -80,7 +80,7 @@ class ParquetContent:
 
 def write_parquet(folder: Path, schedule: ParquetSchedule) -> None:
     """Write both files into a folder that is there."""
-    pa, parquet = _pyarrow()
+    pa, parquet = require_pyarrow()
     ids, id_kind = _label_column(pa, schedule.columns.job_id)
     users, user_kind = _label_column(pa, schedule.users)
     about = {
@@ -173,7 +173,7 @@ class _Table:
     """A Parquet file whose columns are checked when they are taken."""
 
     def __init__(self, path: Path) -> None:
-        pa, parquet = _pyarrow()
+        pa, parquet = require_pyarrow()
         self.path = path
         try:
             # not by its path: a file called a=1/jobs.parquet would get a column a
@@ -312,7 +312,7 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
 
 
-def _pyarrow() -> tuple[ModuleType, ModuleType]:
+def require_pyarrow() -> tuple[ModuleType, ModuleType]:
     """Import the library, which is only installed if asked for."""
     try:
         pyarrow = importlib.import_module("pyarrow")

@@ -27,7 +27,7 @@ from noctule.workload import Job, JobId, Label, UnsupportedProfile, Workload
 __all__ = ["OptionValues", "Options", "Progress", "Simulation", "simulate"]
 
 # A run is cut into slices: long enough to cost nothing, short enough for progress and Ctrl-C.
-_FIRST_SLICE = 64
+_FIRST_SLICE, _FIRST_NATIVE_SLICE = 64, 2048
 _SECONDS_A_SLICE = 0.1
 
 
@@ -131,6 +131,19 @@ class Simulation:
         return self._engine.now
 
     @property
+    def is_native(self) -> bool:
+        """Whether the policy runs without Python."""
+        return isinstance(self._policy, _core.NativePolicy)
+
+    @property
+    def native_parts(self) -> tuple[_core.Engine, _core.NativePolicy]:
+        """What a batch of native runs is made of; the run ends there."""
+        if not isinstance(self._policy, _core.NativePolicy):
+            raise InputError("simulation: got a policy in Python, expected a native one")
+        self._ended = True
+        return self._engine, self._policy
+
+    @property
     def ended(self) -> bool:
         """Whether nothing more will happen."""
         return self._ended
@@ -170,7 +183,7 @@ class Simulation:
 
     def run(self, progress: ProgressReport | None = None) -> Schedule:
         """Go on to the end; `progress` is called a few times a second."""
-        n_calls = _FIRST_SLICE
+        n_calls = _FIRST_NATIVE_SLICE if self.is_native else _FIRST_SLICE
         began = time.monotonic()
         while self.step(n_calls):
             now = time.monotonic()

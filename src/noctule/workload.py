@@ -270,6 +270,11 @@ class Workload:
         return self.table.n_hosts
 
     @property
+    def has_dependencies(self) -> bool:
+        """Whether any job waits for another."""
+        return bool(self._dependencies)
+
+    @property
     def label_names(self) -> tuple[str, ...]:
         """Which of user, group and queue are known."""
         return tuple(self._labels)

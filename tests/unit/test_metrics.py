@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from built_schedules import Row, a_schedule, rejected
 
-from noctule import Platform, Schedule, load_workload, metrics, simulate
+from noctule import Platform, Schedule, load_workload, metrics, simulate, synthetic
 from noctule.errors import InputError
 from noctule.metrics import METRICS, Window
 from noctule.record import JobState
@@ -199,3 +199,32 @@ def test_kth_as_the_papers_read_it_gives_their_days(
     summary = metrics.summary(simulate(Platform.homogeneous(100), workload, policy))
     days = [summary[n] / 86_400 for n in ("makespan", "mean_waiting_time", "max_waiting_time")]
     assert [round(value, 2) for value in days] == [makespan, mean, maximum]
+
+
+def test_the_summary_is_what_the_plain_functions_give():
+    # the summary is worked out in one native pass, the others with NumPy
+    platform = Platform.homogeneous(32)
+    for seed in range(20):
+        workload = synthetic.lublin(50 + seed, seed=seed, n_hosts=40)
+        schedule = simulate(platform, workload, "easy", until=20_000.0 * seed)
+        for cuts in ({}, {"warm_up": 5000.0}, {"warm_up": 5000.0, "cool_down": 7000.0}):
+            window = metrics.window_of(schedule, **cuts)
+            summary = metrics.summary(schedule, **cuts)
+            families = {
+                "waiting_time": metrics.waiting_time(schedule, window=window),
+                "turnaround_time": metrics.turnaround_time(schedule, window=window),
+                "slowdown": metrics.slowdown(schedule, window=window),
+                "bounded_slowdown": metrics.bounded_slowdown(schedule, window=window),
+            }
+            for name, values in families.items():
+                if len(values):
+                    assert summary[f"mean_{name}"] == math.fsum(values) / len(values)
+                    for share in (90, 95, 99):
+                        assert summary[f"p{share}_{name}"] == np.percentile(values, share)
+                    assert summary[f"median_{name}"] == np.percentile(values, 50)
+                    assert summary[f"max_{name}"] == max(values)
+                else:
+                    assert math.isnan(summary[f"mean_{name}"])
+            for name in ("utilisation", "throughput"):
+                value = getattr(metrics, name)(schedule, window=window)
+                assert summary[name] == pytest.approx(value, rel=0, abs=0, nan_ok=True)

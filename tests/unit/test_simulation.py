@@ -189,7 +189,7 @@ def test_a_simulation_can_be_stopped():
 
 
 def test_progress_is_reported_while_a_run_goes_on(monkeypatch):
-    monkeypatch.setattr("noctule.simulation._FIRST_SLICE", 1)
+    monkeypatch.setattr("noctule.simulation._FIRST_NATIVE_SLICE", 1)
     seen = []
     workload = nt.Workload.from_jobs([job("A"), job("B", submit=5), job("C", submit=9)])
     nt.simulate(nt.Platform.homogeneous(2), workload, "fcfs", progress=seen.append)

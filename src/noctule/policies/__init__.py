@@ -76,6 +76,8 @@ def _find(name: str) -> object:
             return entry.load()
         except (Exception, SystemExit) as error:
             raise InputError(f"policy {name}: {type(error).__name__}: {error}") from error
+    if name.endswith(".py"):
+        raise InputError(f"policy {name}: got a file alone, expected {name}:CLASS")
     known = known_policies()
     close = difflib.get_close_matches(name, known, n=1)
     hint = f" (did you mean {close[0]}?)" if close else ""

@@ -8,6 +8,8 @@ The same seed gives the same jobs, on any machine and with any version of NumPy.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from noctule.synthetic.arrivals import Arrivals, Bursts, Cycle, cycle_named
 from noctule.synthetic.batsim2016 import batsim2016
 from noctule.synthetic.estimates import (
@@ -21,6 +23,7 @@ from noctule.synthetic.independent import independent
 from noctule.synthetic.lublin import lublin
 from noctule.synthetic.programs import Program, Programs, read_programs
 from noctule.synthetic.tsafrir import TsafrirWalltimes
+from noctule.workload import Workload
 
 __all__ = [
     "MODELS",
@@ -43,7 +46,7 @@ __all__ = [
 ]
 
 #: The models by name: the function, and what it draws.
-MODELS = {
+MODELS: Mapping[str, tuple[Callable[..., Workload], str]] = {
     "batsim2016": (batsim2016, "the workloads with which Batsim was validated"),
     "independent": (independent, "fields drawn independently, as a TOML file describes them"),
     "lublin": (lublin, "Lublin and Feitelson's model of rigid jobs on supercomputers"),

@@ -15,7 +15,9 @@ from noctule.traces.raw import RawTrace, load_raw
 from noctule.traces.reading import load_trace
 from noctule.traces.scaling import at_speed, scale_load, scale_runtimes, scale_sizes
 from noctule.traces.selection import from_zero, select
+from noctule.traces.shaking import shake
 from noctule.traces.stats import TraceStats, UserStats, trace_stats
+from noctule.traces.walltimes import exact_walltimes
 
 __all__ = [
     "Extract",
@@ -27,6 +29,7 @@ __all__ = [
     "UserStats",
     "anonymise",
     "at_speed",
+    "exact_walltimes",
     "extract",
     "find_extracts",
     "find_oddities",
@@ -38,5 +41,6 @@ __all__ = [
     "scale_runtimes",
     "scale_sizes",
     "select",
+    "shake",
     "trace_stats",
 ]
