@@ -1,10 +1,10 @@
-# make demo | test | test-slow | fuzz | lint | docs | bench | format | stubs | clean
+# make demo | test | test-slow | test-cluster | fuzz | lint | docs | bench | format | stubs | clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: demo test test-slow test-cpp test-sanitized fuzz lint types docs bench format stubs clean
+.PHONY: demo test test-slow test-cluster test-cpp test-sanitized fuzz lint docs study bench format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -23,10 +23,15 @@ demo: $(VENV)/.installed
 	$(BIN)/python examples/gantt-svg.py out/demo/easy out/demo/easy.svg
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist loadfile
 
 test-slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -m slow
+
+# Everything on clusters of this machine; with Slurm where it can be installed.
+test-cluster: $(VENV)/.installed
+	tests/cluster/install-slurm
+	NOCTULE_TEST_SLURM=1 $(BIN)/python -m pytest -q tests/cluster
 
 test-cpp: $(BIN)/python
 	mkdir -p build
@@ -44,7 +49,7 @@ test-sanitized: $(VENV)/.installed
 	$(BIN)/python -m pip --python $(SANITIZED)/bin/python install --quiet --no-build-isolation --no-deps \
 	  --force-reinstall -C cmake.define.NOCTULE_SANITIZE=ON -C build-dir=build/sanitized-core .
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q -m "not slow" -p no:cacheprovider $(TESTS)
+	  ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q -m "not slow" -n 2 --dist loadfile -p no:cacheprovider $(TESTS)
 
 # Damaged inputs for all readers; what they break is kept in build/fuzz. READERS="--reader swf" for one.
 INPUTS := 100000
@@ -61,12 +66,16 @@ lint: $(VENV)/.installed
 	$(BIN)/python -m nanobind.stubgen -q -m noctule._core -O build
 	diff build/_core.pyi src/noctule/_core.pyi
 
+study: $(VENV)/.installed
+	NOCTULE_SHARED=$${NOCTULE_SHARED:-../shared} $(BIN)/python studies/run.py $(NAME) $(if $(LOGS),--logs $(LOGS))
+
 docs: $(VENV)/.installed
 	$(BIN)/sphinx-build -q -n -W --keep-going -d build/doctrees docs build/docs
 	@echo build/docs/index.html
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/platforms.py
+	$(BIN)/python bench/campaign.py
 	$(BIN)/python bench/replay.py
 
 format: $(VENV)/.installed

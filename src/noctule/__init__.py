@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from noctule import timeseries as timeseries
     from noctule import traces as traces
     from noctule._core import HostSet as HostSet
+    from noctule.campaign import Campaign as Campaign
     from noctule.formats import load_workload as load_workload
     from noctule.formats.platforms import load_platform as load_platform
     from noctule.formats.saving import save_workload as save_workload
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from noctule.workload import Workload as Workload
 
 _HOME = {
+    "Campaign": "noctule.campaign",
     "HostSet": "noctule._core",
     "Job": "noctule.workload",
     "Platform": "noctule.platform",
@@ -51,6 +53,7 @@ _HOME = {
 _MODULES = ("archive", "metrics", "plots", "synthetic", "timeseries", "traces")
 
 __all__ = [
+    "Campaign",
     "HostSet",
     "Job",
     "Platform",

@@ -23,6 +23,7 @@ from noctule.errors import (
 
 # name: (module of noctule.commands, what it does)
 COMMANDS = {
+    "campaign": ("campaign", "Do many runs and compare them."),
     "check": ("check", "Say what a schedule from any simulator breaks."),
     "generate": ("generate", "Draw a workload from a model."),
     "metrics": ("metrics", "Measure runs and compare them in one table."),

@@ -117,7 +117,7 @@ def gantt(runs: Runs, *, window: Window | None = None, colour: str = "job") -> F
         expected = ", ".join(COLOURINGS)
         raise InputError(f"gantt: colour: got {colour!r}, expected one of {expected}")
     shown = window or _common_span(runs)
-    with _figure(len(runs), 2.6) as (figure, panels):
+    with figure_of(len(runs), 2.6) as (figure, panels):
         unit, label = _unit_of(shown)
         image = None
         for axes, (name, schedule) in zip(panels, runs, strict=True):
@@ -142,7 +142,7 @@ def utilisation(runs: Runs, *, window: Window | None = None) -> Figure:
     Without a window, the mean is that of `noctule.metrics`, over the run's own time.
     """
     shown = window or _common_span(runs)
-    with _figure(len(runs), 1.8) as (figure, panels):
+    with figure_of(len(runs), 1.8) as (figure, panels):
         for axes, (name, schedule) in zip(panels, runs, strict=True):
             mean = metrics.utilisation(schedule, window=window)
             axes.set_title(f"{name}: mean {mean:.3f}")
@@ -156,7 +156,7 @@ def utilisation(runs: Runs, *, window: Window | None = None) -> Figure:
 def queue(runs: Runs, *, window: Window | None = None, unit: str = "jobs") -> Figure:
     """Show how many jobs were waiting over time, or how many hosts they asked for."""
     shown = window or _common_span(runs)
-    with _figure(1, 3.0) as (figure, (axes,)):
+    with figure_of(1, 3.0) as (figure, (axes,)):
         for i, (name, schedule) in enumerate(runs):
             _draw_steps(axes, queue_length(schedule, unit=unit), shown, i, name)
         axes.set_ylim(bottom=0)
@@ -170,7 +170,7 @@ def queue(runs: Runs, *, window: Window | None = None, unit: str = "jobs") -> Fi
 def waits(runs: Runs, *, window: Window | None = None) -> Figure:
     """Show which share of the ended jobs waited at most so long, one line a run."""
     _demand_runs(runs)
-    with _figure(1, 3.0) as (figure, (axes,)):
+    with figure_of(1, 3.0) as (figure, (axes,)):
         longest = 10.0
         for i, (name, schedule) in enumerate(runs):
             waiting = np.sort(metrics.waiting_time(schedule, window=window))
@@ -222,7 +222,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: float = 15
 
 
 @contextmanager
-def _figure(n_panels: int, height: float) -> Iterator[tuple[Figure, list[Axes]]]:
+def figure_of(n_panels: int, height: float) -> Iterator[tuple[Figure, list[Axes]]]:
     """Give a figure with panels one above the other, in our style."""
     with _matplotlib().rc_context(dict(_STYLE)):
         from matplotlib.figure import Figure

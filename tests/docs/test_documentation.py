@@ -21,6 +21,10 @@ UNPLAYED = {
         "easy/releases tied with the shadow count": "of a policy that is not there",
         "noctule check out_jobs.csv --hosts N": "N is a number, of recordings that are not there",
     },
+    "docs/howto/run-on-a-cluster.md": {
+        "noctule campaign run orders.toml": "tests/cluster/test_slurm.py",
+        "dask scheduler": "tests/cluster/test_dask_ends.py",
+    },
     "docs/howto/write-a-policy.md": {"[project.entry-points": "a part of a pyproject.toml"},
     "docs/reference/generators.md": {"[inter_arrival]": "what jobs.toml stands for"},
     "docs/reference/platforms.md": {

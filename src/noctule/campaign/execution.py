@@ -1,0 +1,219 @@
+"""One run of a campaign, from its spec to its numbers: the same in a thread, or anywhere else."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from noctule.batch import Measure, run_batch
+from noctule.campaign.bounds import fitting, unlimited
+from noctule.campaign.inputs import InputFiles
+from noctule.campaign.specs import PlatformSpec, RunSpec, WorkloadSpec, workload_key
+from noctule.errors import NoctuleError
+from noctule.formats import load_workload
+from noctule.formats.platforms import load_platform
+from noctule.metrics import Numbers, summary
+from noctule.platform import Platform
+from noctule.policy import PolicySpec
+from noctule.run import hosts_told_by
+from noctule.simulation import Simulation
+from noctule.traces import exact_walltimes, scale_load, shake
+
+if TYPE_CHECKING:
+    from noctule.schedule import Schedule
+    from noctule.workload import Workload
+
+Result = TypeVar("Result")
+
+TRIMMED = "trimmed_"
+# so many jobs are kept in memory, as workloads that the next runs may need
+_KEPT_JOBS = 2_000_000
+
+
+class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came out of a run; there is an error or there are metrics."""
+
+    metrics: dict[str, float | int | None] = {}
+    error: str = ""
+    jobs: bytes = b""
+    seconds: float = 0.0
+
+
+class Stopped(Exception):  # noqa: N818  (it is no error: somebody asked for it)
+    """The campaign is stopped while a run is under way."""
+
+
+class Runner:
+    """Does runs one after the other, also from several threads; keeps what they share."""
+
+    def __init__(
+        self, inputs: InputFiles | None = None, *, is_stopped: Callable[[], bool] = bool
+    ) -> None:
+        """Take the input files, and what to ask whether to go on."""
+        self._inputs = inputs or InputFiles()
+        self._is_stopped = is_stopped
+        self._workloads = WorkloadCache()
+        self._platforms: dict[PlatformSpec, Platform] = {}
+
+    def execute(self, spec: RunSpec) -> Outcome:
+        """Do a run; what goes wrong in it is an outcome, too."""
+        return self.execute_all([spec])[0]
+
+    def execute_all(self, specs: Sequence[RunSpec]) -> list[Outcome]:
+        """Do runs that are measured alike; native ones all together, without Python in between."""
+        began = time.perf_counter()
+        prepared = [_tried(self._simulation, spec) for spec in specs]
+        native = [one for one in prepared if isinstance(one, Simulation) and one.is_native]
+        batch = run_batch(native, _measures(specs[0]), self._go_on)
+        outcomes = [
+            _tried(self._outcome, spec, one, batch) if isinstance(one, Simulation) else one
+            for spec, one in zip(specs, prepared, strict=True)
+        ]
+        seconds = (time.perf_counter() - began) / len(specs)
+        return [msgspec.structs.replace(outcome, seconds=seconds) for outcome in outcomes]
+
+    def _outcome(
+        self, spec: RunSpec, simulation: Simulation, batch: Iterator[list[Numbers] | str]
+    ) -> Outcome:
+        """Do a run, or take the next one of the batch."""
+        if simulation.is_native:
+            found = next(batch)
+            if isinstance(found, str):
+                return Outcome(error=found)
+        else:
+            schedule = simulation.run(lambda _: self._go_on())
+            found = [
+                summary(schedule, warm_up=warm_up, cool_down=cool_down, threshold=threshold)
+                for warm_up, cool_down, threshold in _measures(spec)
+            ]
+        metrics = {
+            f"{prefix}{name}": value if math.isfinite(value) else None
+            for prefix, numbers in zip(("", TRIMMED), found, strict=False)
+            for name, value in numbers.items()
+        }
+        jobs = _jobs_table(simulation.schedule()) if spec.keep_jobs else b""
+        return Outcome(metrics=metrics, jobs=jobs)
+
+    def workload(self, spec: WorkloadSpec) -> Workload:
+        """Return a workload, read or drawn unless it is at hand."""
+        return self._workloads.get(workload_key(spec), lambda: self._make(spec))
+
+    def _simulation(self, spec: RunSpec) -> Simulation:
+        workload = self.workload(spec.workload)
+        platform = self._platform(spec.platform, workload)
+        if spec.platform.unlimited:
+            workload = fitting(workload, platform.n_hosts)
+            delay = spec.options.launch_delay + spec.options.epilogue_delay
+            platform = unlimited(workload, platform, delay)
+        policy = PolicySpec.parse(spec.policy)
+        if spec.policy_file is not None:
+            path = self._inputs.path_of(spec.policy_file)
+            policy = PolicySpec(f"{path}:{policy.name.rpartition(':')[2]}", policy.parameters)
+        return Simulation(platform, workload, policy, **spec.options.as_keywords())
+
+    def _go_on(self) -> None:
+        if self._is_stopped():
+            raise Stopped
+
+    def _make(self, spec: WorkloadSpec) -> Workload:
+        if spec.exact_walltimes:
+            told = msgspec.structs.replace(spec, exact_walltimes=False)
+            return exact_walltimes(self.workload(told))
+        if spec.shake is not None:
+            assert spec.seed is not None
+            seed = None if spec.model is None else spec.seed
+            calm = self.workload(msgspec.structs.replace(spec, shake=None, seed=seed))
+            return shake(calm, spec.shake, seed=spec.seed)
+        if spec.load != 1.0:
+            return scale_load(self.workload(msgspec.structs.replace(spec, load=1.0)), spec.load)
+        return self._source(spec)
+
+    def _source(self, spec: WorkloadSpec) -> Workload:
+        if spec.model is None:
+            assert spec.file is not None
+            reading = msgspec.structs.asdict(spec.reading)
+            return load_workload(self._inputs.path_of(spec.file), **reading)
+        from noctule.synthetic.named import draw
+
+        assert spec.seed is not None
+        paths = {name: self._inputs.path_of(ref) for name, ref in spec.files.items()}
+        return draw(f"model {spec.model}", spec.model, spec.parameters | paths, seed=spec.seed)
+
+    def _platform(self, spec: PlatformSpec, workload: Workload) -> Platform:
+        if spec.file is None and spec.n_hosts is None:
+            spec = msgspec.structs.replace(spec, n_hosts=hosts_told_by(workload)[0])
+        spec = msgspec.structs.replace(spec, unlimited=False)
+        if spec not in self._platforms:
+            self._platforms[spec] = self._read_platform(spec)
+        return self._platforms[spec]
+
+    def _read_platform(self, spec: PlatformSpec) -> Platform:
+        if spec.file is None:
+            assert spec.n_hosts is not None
+            return Platform.homogeneous(spec.n_hosts, spec.speed)
+        return load_platform(self._inputs.path_of(spec.file), host_order=spec.host_order)
+
+
+class WorkloadCache:
+    """Workloads that were made lately, each made once, also if several threads ask for it."""
+
+    def __init__(self, n_jobs: int = _KEPT_JOBS) -> None:
+        self._n_jobs = n_jobs
+        self._kept: OrderedDict[str, Workload] = OrderedDict()
+        self._making: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: str, make: Callable[[], Workload]) -> Workload:
+        """Return the workload of a key; make it if it is not at hand."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+            making = self._making.setdefault(key, threading.Lock())
+        with making:
+            with self._lock:
+                if key in self._kept:
+                    return self._kept[key]
+            workload = make()
+            with self._lock:
+                self._kept[key] = workload
+                self._making.pop(key, None)
+                self._forget()
+        return workload
+
+    def _forget(self) -> None:
+        n_jobs = sum(len(workload) for workload in self._kept.values())
+        while n_jobs > self._n_jobs and len(self._kept) > 1:
+            _, oldest = self._kept.popitem(last=False)
+            n_jobs -= len(oldest)
+
+
+def _tried(call: Callable[..., Result], *arguments: Any) -> Result | Outcome:
+    """Return what a part of a run gives, or its failure."""
+    try:
+        return call(*arguments)
+    except NoctuleError as error:
+        return Outcome(error=str(error))
+    except MemoryError:
+        return Outcome(error="out of memory")
+
+
+def _measures(spec: RunSpec) -> list[Measure]:
+    """Return how a schedule is measured: as a whole and, if asked, trimmed."""
+    asked = spec.measures
+    whole = (0.0, 0.0, asked.threshold)
+    return [whole, (asked.warm_up, asked.cool_down, asked.threshold)] if asked.trims else [whole]
+
+
+def _jobs_table(schedule: Schedule) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="noctule-") as folder:
+        schedule.save(folder, parquet=True)
+        return (Path(folder) / "jobs.parquet").read_bytes()

@@ -1,0 +1,75 @@
+"""Where the input files of runs are on this machine, found by content."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from pathlib import Path
+
+from noctule.campaign.specs import FileRef
+from noctule.errors import InputError
+
+
+def file_ref(path: Path, where: str) -> FileRef:
+    """Hash a file; `where` is what messages say of who names it."""
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
+    except FileNotFoundError:
+        raise InputError(f"{where}: no file {path}") from None
+    except IsADirectoryError:
+        raise InputError(f"{where}: {path} is a folder, expected a file") from None
+    except OSError as error:
+        raise InputError(f"{where}: {path}: cannot be read: {error.strerror or error}") from None
+    return FileRef(digest.hexdigest(), str(path))
+
+
+class InputFiles:
+    """Files by content: where they were planned, or in a folder that they were sent to."""
+
+    def __init__(self, received: Path | None = None) -> None:
+        self._received = received
+        self._found: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def path_of(self, ref: FileRef) -> str:
+        """Return the path of a file with this content."""
+        with self._lock:
+            if ref.sha256 not in self._found:
+                self._found[ref.sha256] = self._search(ref)
+            return self._found[ref.sha256]
+
+    def has(self, ref: FileRef) -> bool:
+        """Tell whether a file with this content is here."""
+        try:
+            self.path_of(ref)
+        except InputError:
+            return False
+        return True
+
+    def receive(self, ref: FileRef, content: bytes) -> None:
+        """Keep a file that was sent."""
+        assert self._received is not None
+        if self.has(ref):
+            return
+        if hashlib.sha256(content).hexdigest() != ref.sha256:
+            raise InputError(f"{ref.path}: arrived with another content than it was sent with")
+        self._place(ref).parent.mkdir(parents=True, exist_ok=True)
+        partial = self._place(ref).with_suffix(f".{threading.get_ident()}.partial")
+        partial.write_bytes(content)
+        partial.replace(self._place(ref))
+
+    def _search(self, ref: FileRef) -> str:
+        places = [Path(ref.path)]
+        if self._received is not None:
+            places.append(self._place(ref))
+        for place in places:
+            if place.is_file() and file_ref(place, str(place)).sha256 == ref.sha256:
+                return str(place)
+        if places[0].is_file():
+            raise InputError(f"{ref.path}: has changed since the campaign was planned")
+        raise InputError(f"{ref.path}: no such file any more")
+
+    def _place(self, ref: FileRef) -> Path:
+        assert self._received is not None
+        return self._received / ref.sha256 / Path(ref.path).name

@@ -1,0 +1,95 @@
+"""Drawing units again (the bootstrap), and changing the signs of their differences.
+
+The draws depend on the seed and on the number of units in each stratum, and on nothing else: a
+comparison gives the same numbers whatever else is compared in the same call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from noctule.comparison.units import Floats, Units
+
+EXACT_UP_TO = 16
+_CHUNK = 200_000
+_COLUMNS = 256
+_BOOTSTRAP, _SIGNS = 1, 2
+_ROUNDING = 1e-12
+
+
+def bootstrap_means(units: Units, n_draws: int, seed: int) -> Floats:
+    """Return the means of the columns in studies drawn from these units, a row each.
+
+    As many units are drawn from a stratum as it has. Their residuals are stretched by
+    sqrt(n / (n - 1)), without which the spread of strata with few units comes out too small.
+    """
+    sizes = np.asarray(units.sizes)
+    n = len(units)
+    centre = units.means()
+    stretch = np.repeat(np.sqrt(sizes / np.maximum(sizes - 1.0, 1.0)), sizes)
+    parts = units.residuals() * (stretch * units.weights())[:, None]
+    size = np.repeat(sizes, sizes)
+    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rng = np.random.default_rng([seed, _BOOTSTRAP, *units.sizes])
+    means = []
+    for n_rows in _chunks(n_draws, n):
+        drawn = (rng.random((n_rows, n)) * size).astype(np.intp) + start
+        drawn += np.arange(n_rows)[:, None] * n
+        counts = np.bincount(drawn.reshape(-1), minlength=n_rows * n).reshape(n_rows, n)
+        means.append(centre + counts.astype(np.float64) @ parts)
+    return np.concatenate(means)
+
+
+def sign_flip_p_values(units: Units, n_draws: int, seed: int) -> tuple[Floats, bool]:
+    """Return for each column how often chance alone gives a mean as far from zero; and if exactly.
+
+    Under the hypothesis of no difference, the two runs of a pair might as well be exchanged. All
+    exchanges are tried up to 16 units; beyond, `n_draws` random ones, and the observed one counts.
+    """
+    parts = units.values * units.weights()[:, None]
+    whole = parts.sum(axis=0)
+    bound = np.abs(whole) - _ROUNDING * np.abs(parts).sum(axis=0)
+    exact = len(units) <= EXACT_UP_TO
+    n_far = np.zeros(parts.shape[1])
+    n_tried = 0
+    for flipped in _flips(units, n_draws, seed, exact=exact):
+        means = whole - 2.0 * (flipped.astype(np.float64) @ parts)
+        n_far += np.count_nonzero(np.abs(means) >= bound, axis=0)
+        n_tried += len(flipped)
+    return (n_far / n_tried if exact else (n_far + 1.0) / (n_tried + 1.0)), exact
+
+
+def in_batches(units: Sequence[Units]) -> Iterator[tuple[list[int], Units]]:
+    """Put values with the same strata side by side, as one draw serves them all."""
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for i, each in enumerate(units):
+        alike.setdefault(each.sizes, []).append(i)
+    for sizes, members in alike.items():
+        per_batch = max(1, _COLUMNS // units[members[0]].values.shape[1])
+        for first in range(0, len(members), per_batch):
+            batch = members[first : first + per_batch]
+            yield batch, Units(np.concatenate([units[i].values for i in batch], axis=1), sizes)
+
+
+def _flips(
+    units: Units, n_draws: int, seed: int, *, exact: bool
+) -> Iterator[np.ndarray[tuple[int, int], np.dtype[np.uint8]]]:
+    """Yield rows that say which signs change; the last sign of all never needs to."""
+    n = len(units)
+    if exact:
+        cases = np.arange(2 ** (n - 1), dtype=np.uint32)
+        yield ((cases[:, None] >> np.arange(n, dtype=np.uint32)) & 1).astype(np.uint8)
+        return
+    rng = np.random.default_rng([seed, _SIGNS, n])
+    width = (n + 7) // 8
+    for n_rows in _chunks(n_draws, n):
+        octets = np.frombuffer(rng.bytes(n_rows * width), np.uint8).reshape(n_rows, width)
+        yield np.unpackbits(octets, axis=1, count=n)
+
+
+def _chunks(n_draws: int, n_units: int) -> Iterator[int]:
+    most = max(1, _CHUNK // n_units)
+    for first in range(0, n_draws, most):
+        yield min(most, n_draws - first)

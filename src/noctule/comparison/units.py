@@ -1,0 +1,146 @@
+"""Units: what is drawn again when a study is imagined to be repeated.
+
+Runs of one workload and seed on several platforms are not independent of each other: they are
+averaged into one unit. If every workload has at least two seeds, the units are seeds and the
+workloads are strata: fixed, and all of the same weight. Otherwise the units are workloads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from noctule.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+
+WORKLOAD = "workload"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Units:
+    """Values of units, a row each, sorted by stratum; `sizes` says how many a stratum has."""
+
+    values: Floats
+    sizes: tuple[int, ...]
+    unit: str = WORKLOAD
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no value is infinite or missing."""
+        return bool(np.isfinite(self.values).all())
+
+    def column(self, i: int) -> Units:
+        """Return the same units with one column only."""
+        return Units(self.values[:, [i]], self.sizes, self.unit)
+
+    def means(self) -> Floats:
+        """Return the mean of each column, with the same weight for every stratum."""
+        if not len(self):
+            return np.full(self.values.shape[1], np.nan)
+        return np.asarray(self._stratum_means().mean(axis=0), np.float64)
+
+    def weights(self) -> Floats:
+        """Return the weight of each unit in a mean; their sum is one."""
+        sizes = np.asarray(self.sizes, dtype=np.float64)
+        return np.repeat(1.0 / (sizes * len(sizes)), self.sizes)
+
+    def residuals(self) -> Floats:
+        """Return the values less the mean of their stratum."""
+        return self.values - np.repeat(self._stratum_means(), self.sizes, axis=0)
+
+    def covariance(self) -> Floats:
+        """Return the covariance of the means of the columns."""
+        residuals = self.residuals()
+        return (residuals * self._parts()[:, None]).T @ residuals
+
+    def freedom(self) -> float:
+        """Return Satterthwaite's degrees of freedom of the mean of the first column."""
+        sizes = np.asarray(self.sizes)
+        squares = self._parts() * self.residuals()[:, 0] ** 2
+        variance = np.add.reduceat(squares, np.cumsum(sizes) - sizes)
+        whole = float(variance.sum())
+        if whole <= 0.0:
+            return float(len(self) - len(sizes))
+        share = variance / whole
+        return 1.0 / float(np.sum(share**2 / np.maximum(sizes - 1, 1)))
+
+    def _stratum_means(self) -> Floats:
+        sizes = np.asarray(self.sizes)
+        sums = np.add.reduceat(self.values, np.cumsum(sizes) - sizes, axis=0)
+        return np.asarray(sums / sizes[:, None], np.float64)
+
+    def _parts(self) -> Floats:
+        """Return what the square of each unit's residual adds to the variance of the mean."""
+        sizes = np.repeat(self.sizes, self.sizes).astype(np.float64)
+        return self.weights() ** 2 * sizes / np.maximum(sizes - 1.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Design:
+    """What the units of a set of runs are: for each key its workload, and the unit it is in."""
+
+    unit: str
+    workload: Codes
+    member: Codes
+
+    @property
+    def by_workload(self) -> bool:
+        """Whether whole workloads are drawn again."""
+        return self.unit == WORKLOAD
+
+    def units(self, keys: Codes, values: Floats) -> tuple[Units, int]:
+        """Return the means of the keys of each unit, and how many keys had to be left out.
+
+        Those are in the only unit of their workload, which says nothing about chance. If that is so
+        in all workloads, they are the units.
+        """
+        stratum = np.zeros(len(keys), np.intp) if self.by_workload else self.workload[keys]
+        cells, place = _coded(stratum, self.member[keys])
+        _, stratum_of_cell, sizes = np.unique(cells[:, 0], return_inverse=True, return_counts=True)
+        alone = (sizes == 1)[stratum_of_cell]
+        if self.by_workload or len(cells) == 1:
+            alone = np.zeros(len(cells), np.bool_)
+        elif alone.all():
+            return Design(WORKLOAD, self.workload, self.workload).units(keys, values)
+        n_keys = np.bincount(place, minlength=len(cells))
+        sums = [np.bincount(place, column, len(cells)) for column in values.T]
+        means = np.stack(sums, axis=1) / n_keys[:, None]
+        kept = sizes[sizes > 1] if alone.any() else sizes
+        units = Units(means[~alone], tuple(kept.tolist()), self.unit)
+        return units, int(n_keys[alone].sum())
+
+
+def design_of(
+    keys: Codes, workload: Codes, replicates: Mapping[str, Codes], unit: str | None
+) -> Design:
+    """Choose what is drawn again, or check that the unit asked for can be."""
+    names: Sequence[str] = [*replicates, WORKLOAD]
+    if unit is not None and unit not in names:
+        raise InputError(f"unit: got {unit!r}, expected one of {', '.join(names)}")
+    for name, replicate in replicates.items():
+        if unit in (None, name) and _is_repeated(workload[keys], replicate[keys]):
+            return Design(name, workload, replicate)
+    if unit not in (None, WORKLOAD):
+        raise InputError(f"unit: a workload has one {unit} only, expected two in each")
+    return Design(WORKLOAD, workload, workload)
+
+
+def _is_repeated(workload: Codes, replicate: Codes) -> bool:
+    cells, _ = _coded(workload, replicate)
+    _, n_replicates = np.unique(cells[:, 0], return_counts=True)
+    return len(n_replicates) > 0 and bool((n_replicates >= 2).all())
+
+
+def _coded(outer: Codes, inner: Codes) -> tuple[Codes, Codes]:
+    """Return the different pairs of codes, sorted, and the place of each one among them."""
+    width = int(inner.max(initial=0)) + 1
+    cells, place = np.unique(outer * width + inner, return_inverse=True)
+    return np.stack([cells // width, cells % width], axis=1), place

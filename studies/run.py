@@ -1,0 +1,128 @@
+"""Run a study and print published figures beside ours.
+
+    python studies/run.py NAME [--workers N] [--logs DIR] [-o DIR]
+
+A study is a folder here with `campaign.toml` and, where a paper printed figures, `published.toml`.
+The exit code is 1 if one of ours differs by more than the study allows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from noctule.campaign import Campaign, LocalWorkers, load_results, run_campaign
+from noctule.console import Table, plain_table
+from noctule.errors import NoctuleError
+
+HERE = Path(__file__).parent
+UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "days": 86_400.0, "": 1.0}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure as it was printed, ours, and how far apart they may be."""
+
+    label: str
+    metric: str
+    printed: Decimal
+    ours: float
+    tolerance: float | None
+
+    @property
+    def difference(self) -> float:
+        return self.ours - float(self.printed)
+
+    @property
+    def agrees(self) -> bool:
+        if self.tolerance is not None:
+            return abs(self.difference) <= self.tolerance * float(self.printed)
+        # to the printed digits
+        exponent = self.printed.as_tuple().exponent
+        assert isinstance(exponent, int)
+        return abs(self.difference) <= 0.5 * 10.0**exponent * (1 + 1e-9)
+
+    @property
+    def cells(self) -> list[str]:
+        share = self.difference / float(self.printed) if self.printed else 0.0
+        allowed = "digits" if self.tolerance is None else f"{self.tolerance:.0%}"
+        verdict = "ok" if self.agrees else "DIFFERS"
+        ours = f"{self.ours:.3f}"
+        return [self.label, self.metric, str(self.printed), ours, f"{share:+.2%}", allowed, verdict]
+
+
+def figures(published: Mapping[str, Any], results: pd.DataFrame) -> Iterator[Figure]:
+    unit = UNITS[published.get("unit", "")]
+    for row in published["row"]:
+        runs = results[results["bound"] == ""]
+        for column, value in row["runs"].items():
+            runs = runs[runs[column] == value]
+        if runs.empty:
+            raise SystemExit(f"{row['label']}: no run with {row['runs']}")
+        for metric, printed in row["figures"].items():
+            ours = float(runs[metric].mean()) / unit
+            yield Figure(
+                row["label"], metric, printed, ours, _tolerance(row.get("tolerance"), metric)
+            )
+
+
+def _tolerance(tolerances: Mapping[str, Decimal] | None, metric: str) -> float | None:
+    return None if tolerances is None else float(tolerances[metric])
+
+
+def report(published: Mapping[str, Any], results: pd.DataFrame) -> bool:
+    found = list(figures(published, results))
+    unit = published.get("unit", "")
+    headers = ["row", "metric", f"published ({unit})", "ours", "difference", "allowed", ""]
+    print(published["source"])
+    print("\n".join(plain_table(Table(headers, [figure.cells for figure in found]))))
+    for row in published["row"]:
+        if "why" in row:
+            print(f"{row['label']}: {row['why']}")
+    return all(figure.agrees for figure in found)
+
+
+def overview(results: pd.DataFrame) -> None:
+    names = ["makespan", "mean_waiting_time", "mean_slowdown", "mean_bounded_slowdown"]
+    axes = ["workload", "platform", "policy"]
+    axes += [name for name in ("launch_delay", "epilogue_delay") if name in results.columns]
+    means = results.groupby(axes, sort=False)[names].mean().reset_index()
+    rows = [[f"{v:.3f}" if isinstance(v, float) else str(v) for v in row] for row in means.values]
+    print("\n".join(plain_table(Table([*axes, *names], rows))))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=sorted(p.parent.name for p in HERE.glob("*/campaign.toml")))
+    parser.add_argument("--workers", type=int)
+    parser.add_argument("--logs", help="folder with logs of the Parallel Workloads Archive")
+    parser.add_argument("-o", "--output", help="folder of the results (out/studies/NAME)")
+    options = parser.parse_args()
+    folder = HERE / options.name
+    output = options.output or Path("out") / "studies" / options.name
+    try:
+        campaign = Campaign.load(folder / "campaign.toml", logs=options.logs)
+        tally = run_campaign(campaign, output, LocalWorkers(options.workers))
+        results = load_results(output)
+    except NoctuleError as error:
+        print(f"study {options.name}: {error}", file=sys.stderr)
+        return 3
+    print(f"{tally.n_runs} runs, {tally.n_failed} failed; {output}")
+    path = folder / "published.toml"
+    if not path.exists():
+        overview(results)
+        return int(tally.n_failed > 0)
+    published = tomllib.loads(path.read_text(), parse_float=Decimal)
+    return 0 if report(published, results) and not tally.n_failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
