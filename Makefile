@@ -76,6 +76,7 @@ docs: $(VENV)/.installed
 bench: $(VENV)/.installed
 	$(BIN)/python bench/platforms.py
 	$(BIN)/python bench/campaign.py
+	$(BIN)/python bench/campaign_dask.py
 	$(BIN)/python bench/replay.py
 
 format: $(VENV)/.installed
