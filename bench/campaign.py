@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from measures import Measure, report
+
 import noctule as nt
 from noctule.campaign import Campaign, LocalWorkers, Plan, run_campaign
 from noctule.campaign.results import gather
@@ -30,24 +32,6 @@ from noctule.formats.saving import save_workload
 N_JOBS = 1000
 N_HOSTS = 128
 POLICY = "easy"
-
-
-@dataclass(frozen=True)
-class Measure:
-    """One line of the table; `bound` is the most, or with `least` the least, that is allowed."""
-
-    what: str
-    ours: str
-    unit: str
-    ratio: float
-    bound: float
-    least: bool = False
-
-    @property
-    def holds(self) -> bool:
-        if math.isinf(self.bound):
-            return True
-        return self.ratio >= self.bound if self.least else self.ratio <= self.bound
 
 
 @dataclass(frozen=True)
@@ -116,7 +100,7 @@ def overhead(bench: Bench) -> Iterator[Measure]:
     pairs = [(bench.campaign_s(n, 1, "one"), bench.bare_s(n)) for _ in range(bench.repeats)]
     whole, bare = (min(column) / n for column in zip(*pairs, strict=True))
     yield Measure(
-        f"overhead a run, {n} runs of {N_JOBS} jobs, one worker",
+        f"overhead a run, {n} runs of {N_JOBS} jobs",
         f"{(whole - bare) * 1e6:.0f} µs",
         f"bare simulate {bare * 1e6:.0f} µs",
         (whole - bare) / bare,
@@ -125,7 +109,7 @@ def overhead(bench: Bench) -> Iterator[Measure]:
 
     with tempfile.TemporaryDirectory() as folder:
         yield Measure(
-            "  of which a disk may need, for a folder and a file",
+            "  of which a disk may need for a file",
             f"{files_s(Path(folder), n) / n * 1e6:.0f} µs",
             f"in memory {files_s(bench.folder, n) / n * 1e6:.0f} µs",
             math.nan,
@@ -163,9 +147,9 @@ def cores(bench: Bench) -> Iterator[Measure]:
     one, two, bare_one, bare_two = (min(column) for column in zip(*rounds, strict=True))
     ours, possible = one / two, 2 * bare_one / bare_two
     yield Measure(
-        f"{n} runs, two workers {ours:.2f} times as fast as one",
+        f"{n} runs, two workers: {ours:.2f} times as fast",
         f"{two:.2f} s",
-        f"two processes {possible:.2f} times",
+        f"two bare processes {possible:.2f} times",
         ours / possible,
         0.9,
         True,
@@ -240,21 +224,11 @@ def main() -> int:
     parser.add_argument("sections", nargs="*", default=list(SECTIONS), metavar="SECTION")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
-    all_hold = True
-    print(f"{'what':<58} {'ours':>12}  {'unit, in the same run':<28} {'ratio':>6} {'bound':>6}")
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         n_runs, repeats = (200, 2) if options.quick else (1000, 5)
         bench = Bench(Path(folder), n_runs, repeats, options.quick)
-        for name in options.sections:
-            for line in SECTIONS[name](bench):
-                mark = "" if line.holds else "  missed"
-                sign = "≥" if line.least else "≤"
-                judged = f"{line.ratio:>6.2f} {sign} {line.bound}{mark}"
-                told = judged if line.bound < math.inf else ""
-                print(f"{line.what:<58} {line.ours:>12}  {line.unit:<28} {told}".rstrip())
-                all_hold = all_hold and line.holds
-    return 0 if all_hold else 1
+        return report(measure for name in options.sections for measure in SECTIONS[name](bench))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from distributed import Client, LocalCluster
+from measures import Measure, report
 
 import noctule as nt
 from noctule.campaign import Campaign, run_campaign
@@ -84,13 +85,9 @@ def main() -> int:
         campaign_s(address, 2 * WINDOW, Path(folder))
         pairs = [(campaign_s(address, n, Path(folder)), bare_s(address, n)) for _ in range(repeats)]
     ours, bare = (min(column) for column in zip(*pairs, strict=True))
-    ratio = ours / bare
-    mark = "" if ratio <= BOUND else "  over"
-    print(f"{'what':44} {'ours':>14}  {'unit, in the same run':32} {'ratio':>6} {'bound':>6}")
     what = f"a run of {N_JOBS} jobs on Dask, {n} of them"
     unit = f"a task that does nothing {bare * 1e3:.2f} ms"
-    print(f"{what:44} {ours * 1e3:>11.2f} ms  {unit:32} {ratio:6.2f} {BOUND:6.1f}{mark}")
-    return 1 if mark else 0
+    return report([Measure(what, f"{ours * 1e3:.2f} ms", unit, ours / bare, BOUND)])
 
 
 if __name__ == "__main__":

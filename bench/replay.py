@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 from bare import BareLoop
 from lublin_like import deepest_queue, lublin_like
+from measures import Measure, report
 
 import noctule as nt
 from noctule.policies import Fcfs
@@ -36,21 +36,6 @@ LOGS = {
     "CEA-Curie": ("CEA-Curie-2011-2.1-cln", 93312),
 }
 GROWTH_HOSTS = 100_000
-
-
-@dataclass(frozen=True)
-class Measure:
-    """One line of the table."""
-
-    what: str
-    ours: str
-    unit: str
-    ratio: float
-    bound: float
-
-    @property
-    def holds(self) -> bool:
-        return self.ratio <= self.bound
 
 
 @dataclass(frozen=True)
@@ -268,18 +253,10 @@ def main() -> int:
     parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS], default=[])
     parser.add_argument("--quick", action="store_true", help="fewer repeats, smaller inputs")
     arguments = parser.parse_args()
-    missed = 0
-    print(f"{'what':44} {'ours':>14}  {'unit, in the same run':32} {'ratio':>6} {'bound':>6}")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), 3 if arguments.quick else 10, arguments.quick)
-        for name in arguments.sections or SECTIONS:
-            for m in SECTIONS[name](bench):
-                bound = "" if np.isinf(m.bound) else f"{m.bound:.1f}"
-                mark = "" if m.holds else "  over"
-                missed += not m.holds
-                line = f"{m.what:44} {m.ours:>14}  {m.unit:32} {m.ratio:6.2f} {bound:>6}{mark}"
-                print(line, flush=True)
-    return 1 if missed else 0
+        names = arguments.sections or SECTIONS
+        return report(measure for name in names for measure in SECTIONS[name](bench))
 
 
 if __name__ == "__main__":
