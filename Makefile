@@ -26,7 +26,7 @@ test: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist loadfile
 
 test-slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -q -m slow --ignore tests/cluster
 
 # Everything on clusters of this machine; with Slurm where it can be installed.
 test-cluster: $(VENV)/.installed

@@ -28,7 +28,7 @@ def run_batch(
 
     All must have native policies. `go_on` is called every now and then, and may raise to end it.
     """
-    runs = [simulation.native_parts for simulation in simulations]
+    runs = [simulation._native_parts for simulation in simulations]
     while runs:
         summaries, error = _core.run_batch(runs, measures, _SECONDS_A_TURN)
         for sets in summaries:

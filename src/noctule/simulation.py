@@ -136,7 +136,7 @@ class Simulation:
         return isinstance(self._policy, _core.NativePolicy)
 
     @property
-    def native_parts(self) -> tuple[_core.Engine, _core.NativePolicy]:
+    def _native_parts(self) -> tuple[_core.Engine, _core.NativePolicy]:
         """What a batch of native runs is made of; the run ends there."""
         if not isinstance(self._policy, _core.NativePolicy):
             raise InputError("simulation: got a policy in Python, expected a native one")

@@ -15,6 +15,8 @@ from cluster_campaigns import (
     campaign,
     overloaded,
     process,
+    results,
+    results_here,
     scheduler_process,
     wait_until,
     worker_process,
@@ -99,6 +101,27 @@ def test_finished_runs_survive_their_scheduler(tmp_path, monkeypatch, capfd, sig
     assert str(caught.value) == f"{address}: {expected}"
     assert n_kept(tmp_path / "out") >= max(tallies) >= 5
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.slow
+def test_a_connection_that_breaks_is_made_again(tmp_path, monkeypatch):
+    clients = []
+
+    def watched(*arguments, **options):
+        clients.append(distributed.Client(*arguments, **options))
+        return clients[-1]
+
+    def cut():
+        (client,) = clients
+        client.loop.add_callback(client.scheduler_comm.comm.abort)
+
+    monkeypatch.setattr(dask_session, "Client", watched)
+    wanted = endless(tmp_path, seeds="1-30")
+    with scheduler_process() as (_, address), worker_process(address, "--no-nanny"):
+        workers = DaskWorkers(address)
+        tally = run_campaign(wanted, tmp_path / "out", workers, look=when_done(5, cut))
+    assert (tally.n_done, tally.n_failed) == (30, 0)
+    assert results(tmp_path / "out") == results_here(wanted, tmp_path / "here")
 
 
 @pytest.mark.slow

@@ -171,12 +171,10 @@ class _Desk:
         try:
             return Done(process.execute(spec, self._is_stopped))
         except ProcessEnded as end:
-            # a signal need not be the policy's doing: job systems end jobs with signals
-            return (
-                Lost(str(end), _DEATHS_OF_A_PROCESS)
-                if end.by_signal
-                else Done(Outcome(error=str(end)))
-            )
+            if not end.by_signal:
+                return Done(Outcome(error=str(end)))
+            # this need not be the policy's doing: job systems end jobs with signals
+            return Lost(str(end), _DEATHS_OF_A_PROCESS)
         finally:
             with self._lock:
                 self._idle.append(process)

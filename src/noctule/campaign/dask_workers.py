@@ -9,6 +9,8 @@ from noctule.campaign.job_queues import SYSTEMS, JobQueueWorkers
 from noctule.campaign.running import Progress, Workers
 from noctule.errors import InputError
 
+__all__ = ["DaskWorkers", "JobQueueWorkers", "workers_for"]
+
 
 class DaskWorkers:
     """All workers of the Dask scheduler at an address; they may come and go."""
