@@ -23,7 +23,7 @@ def save_comparison(
     """Draw the means of a metric with their intervals; the thick part is the normalised one."""
     everything = load_results(folder)
     table = everything[(everything["bound"] == "") & (everything["status"] == DONE)]
-    columns = axes_of(read_about(Path(folder)), table)
+    columns = axes_of(read_about(Path(folder)), table, by)
     levels = summarise(table, by, metric, axes=columns, confidence=confidence).levels
     with figure_of(1, 0.6 + 0.4 * len(levels)) as (figure, (axes,)):
         for row, level in enumerate(reversed(levels)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -20,12 +21,16 @@ from noctule.campaign_display import duration_text
 from noctule.comparison import Comparison, Estimate, compare, summarise
 from noctule.console import Result, Table, number_text
 from noctule.errors import InputError
+from noctule.metrics import METRICS
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from noctule.campaign import Tally
     from noctule.campaign.estimate import Estimate as TimeEstimate
+
+
+_WORDS = ("better", "worse", "larger", "smaller")
 
 
 def plan_result(plan: Plan, guess: TimeEstimate) -> Result:
@@ -81,6 +86,7 @@ def run_notes(tally: Tally, output: str) -> Iterator[str]:
     )
     if tally.n_failed:
         yield f"{tally.n_failed} runs failed, the last one with: {tally.last_failure}"
+        yield "what has failed is not done again without --retry-failed"
     yield f"{output}: written"
 
 
@@ -109,10 +115,12 @@ def show_result(
     told = read_about(Path(folder))
     everything = load_results(folder)
     table = everything[(everything["bound"] == "") & (everything["status"] == DONE)]
-    _check_metrics(table, metrics)
+    _check_metrics(metrics)
+    if table.empty:
+        raise InputError(f"{folder}: no run is done: {_why_none(everything)}")
     shared: dict[str, Any] = {
         "within": list(within),
-        "axes": axes_of(told, table),
+        "axes": axes_of(told, table, by),
         "confidence": confidence,
     }
     summaries = summarise(table, by, metrics, **shared)
@@ -148,21 +156,31 @@ def show_result(
     return Result(data, Table(headers, rows), lines)
 
 
-def axes_of(told: About, table: pd.DataFrame) -> list[str]:
-    """Return the columns that tell the runs of a campaign apart."""
+def axes_of(told: About, table: pd.DataFrame, by: str) -> list[str]:
+    """Return the columns that tell runs apart; without the label that a parameter is a part of."""
     varied = [name for name in table.columns if name.partition(".")[0] in MAIN_AXES and "." in name]
-    return [*MAIN_AXES, *told.options, *varied]
+    main = [name for name in MAIN_AXES if not by.startswith(f"{name}.")]
+    return [*main, *told.options, *varied]
 
 
-def _check_metrics(table: pd.DataFrame, metrics: Sequence[str]) -> None:
+def _check_metrics(metrics: Sequence[str]) -> None:
+    known = {metric.name for metric in METRICS}
     for name in metrics:
-        if name not in table.columns:
-            raise InputError(f"--metric {name}: unknown, expected one of noctule's metrics")
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f" (did you mean {close[0]}?)" if close else ""
+            raise InputError(f"--metric {name}: unknown, expected one of noctule's metrics{hint}")
+
+
+def _why_none(table: pd.DataFrame) -> str:
+    errors = table["error"][table["error"] != ""]
+    counts = ", ".join(_status_notes(table)) or "there is none"
+    return f"{counts}; the first error is: {errors.iloc[0]}" if len(errors) else counts
 
 
 def _verdict(found: Comparison) -> str:
     """Name the two that are compared where the sentence does not."""
-    if found.verdict.startswith(found.level):
+    if any(found.verdict.startswith(f"{found.level} {word} than ") for word in _WORDS):
         return found.verdict
     return f"{found.level} and {found.reference}: {found.verdict}"
 

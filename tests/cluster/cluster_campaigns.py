@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import dask
 from distributed import LocalCluster
 
 from noctule.campaign import Campaign, LocalWorkers, run_campaign
@@ -57,16 +56,10 @@ def results_here(wanted: Campaign, folder: Path) -> bytes:
     return results(folder)
 
 
-@contextmanager
-def local_cluster(**options: Any) -> Iterator[LocalCluster]:
+def local_cluster(**options: Any) -> LocalCluster:
     """Start a cluster of two processes with nannies on loopback."""
     defaults = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
-    with (
-        # a local cluster ends a nanny whose worker happens to be away so long after a death
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
-        LocalCluster(**defaults | options, host="127.0.0.1", silence_logs=50) as cluster,
-    ):
-        yield cluster
+    return LocalCluster(**defaults | options, host="127.0.0.1", silence_logs=50)
 
 
 @contextmanager

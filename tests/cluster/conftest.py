@@ -28,8 +28,7 @@ def cluster(elsewhere: Path) -> Iterator[Any]:
     os.chdir(elsewhere)
     try:
         started = local_cluster()
-        with started as cluster:
-            os.chdir(here)
-            yield cluster
     finally:
         os.chdir(here)
+    with started:
+        yield started

@@ -8,6 +8,7 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
+import dask
 import distributed
 import pytest
 from cluster_campaigns import (
@@ -44,6 +45,13 @@ def crashing(self, order, *more):
 
 Patched.usual, Patched.{method} = usual, crashing
 """
+
+
+@pytest.fixture(autouse=True)
+def _patience():
+    """Have local clusters keep nannies whose worker happens to be away long after a death."""
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}):
+        yield
 
 
 @contextmanager

@@ -166,6 +166,49 @@ def test_an_unknown_metric_or_axis_is_told(campaign, capsys):
     assert "colour" in capsys.readouterr().err
 
 
+def test_results_can_be_compared_by_a_parameter_or_by_seed(campaign, capsys):
+    main(["campaign", "run", campaign, "-o", "out", "--quiet"])
+    assert main(["campaign", "show", "out", "--by", "policy.order"]) == 0
+    assert "sjf better than fcfs by" in capsys.readouterr().out
+    assert main(["campaign", "show", "out", "--by", "seed"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    verdicts = [line for line in lines if line.startswith("mean_waiting_time: ")]
+    assert all(" and " in line or " than " in line for line in verdicts)
+
+
+def test_show_tells_why_there_is_nothing_to_show(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.swf").write_text(LOG)
+    (tmp_path / "bad.py").write_text(
+        "class Bad:\n    def decide(self, view, events): raise ValueError('no')\n"
+    )
+    (tmp_path / "c.toml").write_text(
+        '[workloads]\nlog = "log.swf"\n[policies]\nbad = "bad.py:Bad"\n'
+    )
+    assert main(["campaign", "run", "c.toml", "-o", "out", "--quiet"]) == 1
+    assert main(["campaign", "run", "c.toml", "-o", "out"]) == 1
+    assert "not done again without --retry-failed" in capsys.readouterr().err
+    assert main(["campaign", "show", "out"]) == 3
+    assert "no run is done: 1 runs failed: left out; the first error is: t=0" in (
+        capsys.readouterr().err
+    )
+
+
+def test_plan_tells_of_a_policy_that_ends_its_process(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.swf").write_text(LOG)
+    (tmp_path / "bad.py").write_text(
+        "import os\nclass Bad:\n    def decide(self, view, events): os._exit(3)\n"
+    )
+    (tmp_path / "c.toml").write_text(
+        '[workloads]\nlog = "log.swf"\n[policies]\nbad = "bad.py:Bad"\n'
+    )
+    assert main(["campaign", "plan", "c.toml"]) == 0
+    assert "a sample failed: the process of the run ended with exit code 3" in (
+        capsys.readouterr().out
+    )
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [

@@ -93,6 +93,22 @@ def test_a_policy_may_be_given_the_seed_of_its_run(tmp_path):
     assert found == [(None, "easy"), (4, "mine.py:Mine(seed=4)"), (5, "mine.py:Mine(seed=5)")]
 
 
+def test_the_seed_may_be_a_part_of_a_text(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n"
+        "    def __init__(self, name): pass\n"
+        "    def decide(self, view, events): return []\n"
+    )
+    policies = {"mine": {"spec": "mine.py:Mine", "name": "a-$seed"}}
+    (run,) = Plan(described(tmp_path, policies=policies, seeds=[4]))
+    assert run.spec.policy == 'mine.py:Mine(name="a-4")'
+
+
+def test_a_constant_may_be_a_whole_definition(tmp_path):
+    campaign = described(tmp_path, constants={"n": 8}, platforms={"p": "$n"})
+    assert [run.spec.platform.n_hosts for run in Plan(campaign)] == [8]
+
+
 def test_a_grid_names_the_values_of_some_axes(tmp_path):
     campaign = described(
         tmp_path,
@@ -275,6 +291,39 @@ MISTAKES = [
     ({"measures": {"warm_up": -1}}, "campaign: measures: expected warm_up and cool_down >= 0"),
     ({"bounds": ["infinite"]}, "campaign: bounds: got ['infinite'], expected true, false, or so"),
     ({"polices": {}}, "campaign: polices: unknown key, expected "),
+    (
+        {"workloads": {"x": {"file": "log.swf", "processors": "zork"}}},
+        "campaign: workloads.x: processors",
+    ),
+    (
+        {"workloads": {"x": {"model": "lublin", "n_jobs": 0}}, "seeds": [1]},
+        "campaign: workloads.x: n_jobs: got 0",
+    ),
+    (
+        {"workloads": {"x": {"model": "lublin", "n_jobs": 5, "cycle": {"a": 1}}}, "seeds": [1]},
+        "campaign: workloads.x.cycle: got {'a': 1}, expected a number, true, false or a text",
+    ),
+    ({"workloads": {"x": "a\0b"}}, "campaign: workloads.x.file: "),
+    (
+        {"workloads": {"x": {"file": "log.swf", "load": 10**300}}},
+        "campaign: workloads.x.load: got a number of 301 digits, expected less",
+    ),
+    (
+        {"platforms": {"p": {"hosts": 4, "host_order": "natural"}}},
+        "campaign: platforms.p.host_order",
+    ),
+    (
+        {"policies": {"x": {"spec": "easy", "order": "a\"b'c"}}},
+        "campaign: policies.x.order: got a\"b'c, expected a text without both kinds of quotes",
+    ),
+    ({"policies": ["easy", "easy"]}, "campaign: policies: got ['easy', 'easy'], expected texts th"),
+    ({"options": {"launch_delay": -1}}, "campaign: options.launch_delay: launch_delay: got -1.0"),
+    (
+        {"options": {"launch_delay": [1, 1.0]}},
+        "campaign: options.launch_delay: a value is there tw",
+    ),
+    ({"seeds": [2**63]}, "campaign: seeds: got "),
+    ({"grid": [{"policy": []}]}, "campaign: grid[0].policy: got an empty list, expected at least"),
 ]
 
 

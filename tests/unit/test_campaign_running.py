@@ -98,7 +98,8 @@ def test_a_failing_run_is_recorded_and_the_others_go_on(tmp_path):
     assert "t=0 policy Bad raised ValueError: no idea" in found["bad"][1]
     assert "jobs wait" in found["idle"][1] or "waiting" in found["idle"][1]
     again = run_campaign(campaign, tmp_path / "out", LocalWorkers(2))
-    assert (again.n_found, again.n_done) == (3, 0)
+    assert (again.n_found, again.n_done, again.n_failed) == (3, 0, 2)
+    assert again.last_failure
     retried = run_campaign(campaign, tmp_path / "out", LocalWorkers(2), retry_failed=True)
     assert (retried.n_found, retried.n_done, retried.n_failed) == (1, 2, 2)
 
@@ -339,3 +340,41 @@ def test_a_run_that_holds_up_many_others_does_not_change_the_table(tmp_path, mon
     ]
     assert tables[0] == tables[1]
     assert [p.name for p in (tmp_path / "gathered").iterdir() if "partial" in p.name] == []
+
+
+def test_a_policy_that_reads_standard_input_finds_nothing_there(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import sys\n"
+        "class Reads:\n"
+        "    def decide(self, view, events): raise ValueError(repr(sys.stdin.read()))\n"
+    )
+    campaign = described(tmp_path, policies={"reads": "mine.py:Reads"})
+    run_campaign(campaign, tmp_path / "out", LocalWorkers(1))
+    assert "raised ValueError: ''" in load_results(tmp_path / "out")["error"][0]
+
+
+def test_parameters_of_several_kinds_are_texts_in_the_table(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from noctule.policies import Easy\n"
+        "class Mine(Easy):\n"
+        "    def __init__(self, x): super().__init__()\n"
+    )
+    campaign = described(tmp_path, policies={"m": {"spec": "mine.py:Mine", "x": [1, True, "a"]}})
+    run_campaign(campaign, tmp_path / "out", LocalWorkers(1))
+    table = load_results(tmp_path / "out")
+    assert table["policy.x"].tolist() == ["1", "True", "a"]
+    assert set(table["status"]) == {"done"}
+
+
+def test_a_campaign_without_a_run_is_refused(tmp_path):
+    campaign = described(tmp_path, exclude=[{"policy": "easy"}])
+    with pytest.raises(InputError, match="campaign: nothing to run, expected at least one"):
+        run_campaign(campaign, tmp_path / "out", LocalWorkers(1))
+
+
+def test_a_table_that_was_left_half_written_is_removed(tmp_path):
+    campaign = described(tmp_path)
+    run_campaign(campaign, tmp_path / "out", LocalWorkers(1))
+    (tmp_path / "out" / ".results.parquet.0123.partial").write_bytes(b"x")
+    run_campaign(campaign, tmp_path / "out", LocalWorkers(1))
+    assert not list((tmp_path / "out").glob("*.partial"))

@@ -17,6 +17,7 @@ from noctule.campaign.variants import (
     Place,
     PolicyChoice,
     Variant,
+    placed,
     platform_variants,
     policy_variants,
     workload_variants,
@@ -25,6 +26,7 @@ from noctule.compression import read_bytes
 from noctule.errors import InputError
 from noctule.formats.toml_table import Table, read_toml
 from noctule.run import SimulationOptions
+from noctule.simulation import Options
 
 BOUNDS = ("clairvoyant", "unlimited")
 _BLOCKS = ("grid", "zip", "run")
@@ -128,6 +130,8 @@ def _described(
 def _variants(table: Table, key: str, place: Place, make: Any) -> dict[str, Variant[Any]]:
     definitions = table.take(key)
     if isinstance(definitions, list) and all(isinstance(one, str) for one in definitions):
+        if len(set(definitions)) < len(definitions):
+            table.refuse(key, "texts that differ")
         definitions = {one: one for one in definitions}
     elif isinstance(definitions, dict):
         for name in definitions:
@@ -154,10 +158,10 @@ def _seeds(table: Table, place: Place) -> Sequence[int]:
         if found is None:
             table.refuse("seeds", "a range such as 1-10, or an array of whole numbers")
         first, last = int(found[1]), int(found[2] or found[1])
-        if not first <= last < first + _MOST_SEEDS:
+        if not first <= last < min(first + _MOST_SEEDS, 2**63):
             table.refuse("seeds", f"a range that ascends, of {_MOST_SEEDS} seeds at most")
         return range(first, last + 1)
-    if not isinstance(value, list) or not all(type(v) is int and v >= 0 for v in value):
+    if not isinstance(value, list) or not all(type(v) is int and 0 <= v < 2**63 for v in value):
         table.refuse("seeds", "a range such as 1-10, or an array of whole numbers >= 0")
     if len(set(value)) < len(value):
         table.refuse("seeds", "seeds that differ")
@@ -184,7 +188,11 @@ def _options(table: Table, place: Place) -> dict[str, tuple[Value, ...]]:
         if not values:
             raise InputError(f"{where}.{name}: got an empty list, expected at least one value")
         told = [_converted(where, {name: one}, SimulationOptions) for one in values]
+        for one in told:
+            placed(f"{where}.{name}", lambda one=one: Options(**one.as_keywords()))
         found[name] = tuple(getattr(one, name) for one in told)
+        if len(set(found[name])) < len(values):
+            raise InputError(f"{where}.{name}: a value is there twice")
     return found
 
 

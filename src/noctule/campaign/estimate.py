@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 from statistics import fmean
 
-from noctule.campaign.execution import Runner
-from noctule.campaign.local import PolicyProcess
+from noctule.campaign.execution import Outcome, Runner
+from noctule.campaign.local import PolicyProcess, ProcessEnded
 from noctule.campaign.plan import Plan, PlannedRun
 from noctule.campaign.store import Store
 
@@ -43,7 +43,7 @@ def estimate(plan: Plan, n_samples: int, n_workers: int, *, store: Store | None 
     try:
         for i, run in enumerate(plan):
             if i in chosen and time.monotonic() - began < _MOST_SECONDS:
-                outcome = _executor(run, runner, process).execute(run.spec)
+                outcome = _outcome(run, runner, process)
                 seconds.append(outcome.seconds)
                 errors += [outcome.error] if outcome.error else []
     finally:
@@ -52,8 +52,13 @@ def estimate(plan: Plan, n_samples: int, n_workers: int, *, store: Store | None 
     return Estimate(len(plan), n_recorded, len(seconds), mean, n_workers, tuple(errors))
 
 
-def _executor(run: PlannedRun, runner: Runner, process: PolicyProcess) -> Runner | PolicyProcess:
-    return runner if run.is_native else process
+def _outcome(run: PlannedRun, runner: Runner, process: PolicyProcess) -> Outcome:
+    if run.is_native:
+        return runner.execute(run.spec)
+    try:
+        return process.execute(run.spec)
+    except ProcessEnded as end:
+        return Outcome(error=str(end))
 
 
 def _n_recorded(plan: Plan, store: Store | None) -> int:

@@ -76,6 +76,8 @@ def grids_of(where: str, kind: str, table: Mapping[str, Any], axes: Axes) -> lis
     chosen: dict[str, frozenset[Value]] = {}
     for axis, wanted in table.items():
         values = wanted if isinstance(wanted, list) and kind == "grid" else [wanted]
+        if not values:
+            raise InputError(f"{where}.{axis}: got an empty list, expected at least one value")
         chosen[axis] = _union(axes.matching(where, axis, one) for one in values)
     return [Grid(chosen)]
 

@@ -19,8 +19,9 @@ def file_ref(path: Path, where: str) -> FileRef:
         raise InputError(f"{where}: no file {path}") from None
     except IsADirectoryError:
         raise InputError(f"{where}: {path} is a folder, expected a file") from None
-    except OSError as error:
-        raise InputError(f"{where}: {path}: cannot be read: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{where}: {str(path)!r}: cannot be read: {reason}") from None
     return FileRef(digest.hexdigest(), str(path))
 
 

@@ -23,10 +23,12 @@ from noctule.campaign.specs import RunSpec
 
 def main() -> None:
     """Do runs until nobody asks for more; the argument is where input files were sent to."""
-    answers = os.fdopen(os.dup(1), "wb")
+    answers, questions = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb")
     os.dup2(2, 1)
+    # a policy that reads finds nothing
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     specs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=[sys.stdin.buffer, specs], daemon=True).start()
+    threading.Thread(target=_listen, args=[questions, specs], daemon=True).start()
     received = Path(sys.argv[1]) if len(sys.argv) > 1 else None
     runner = Runner(InputFiles(received))
     while True:

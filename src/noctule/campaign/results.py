@@ -38,6 +38,7 @@ class ResultsWriter:
         self._partial = self._target.with_name(f".{RESULTS_FILE}.{secrets.token_hex(4)}.partial")
         self._schema = _schema(self._pyarrow, campaign)
         self._columns: dict[str, list[Any]] = {name: [] for name in self._schema.names}
+        self._texts = {field.name for field in self._schema if field.type == self._pyarrow.string()}
         with self._writing():
             self._writer = parquet.ParquetWriter(self._partial, self._schema, compression="zstd")
 
@@ -51,7 +52,9 @@ class ResultsWriter:
             row["error"] = numbers.error
             row |= numbers.metrics
         for name, column in self._columns.items():
-            column.append(row.get(name))
+            value = row.get(name)
+            is_other = name in self._texts and value is not None
+            column.append(str(value) if is_other else value)
         if len(self._columns["key"]) == _ROWS_AT_A_TIME:
             self._flush()
 

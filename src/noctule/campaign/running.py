@@ -18,6 +18,7 @@ from noctule.campaign.plan import Plan, PlannedRun
 from noctule.campaign.results import ResultsWriter, Row, RowsInOrder, gather
 from noctule.campaign.specs import RunSpec
 from noctule.campaign.store import Numbers, Store
+from noctule.errors import InputError
 
 _SYNC_EVERY_S = 2.0
 
@@ -121,9 +122,10 @@ class Progress:
                 for task in others:
                     self._rows.fill(task.row, None)
                 for task, one in zip(tasks, found, strict=True):
-                    if task not in todo:
+                    if one is not None and task not in todo:
                         self._under_way.discard(task.key)
                         self._rows.fill(task.row, one)
+                        self._count(one.error)
             if todo:
                 return todo
 
@@ -142,9 +144,7 @@ class Progress:
                 self._n_written += 1
                 self.tally.n_done += 1
                 self.tally.seconds += outcome.seconds
-                if outcome.error:
-                    self.tally.n_failed += 1
-                    self.tally.last_failure = outcome.error
+                self._count(outcome.error)
 
     def look(self) -> None:
         """Let somebody see how far it has come."""
@@ -158,6 +158,11 @@ class Progress:
         if n_written > self.tally.n_synced:
             self._store.sync()
             self.tally.n_synced = n_written
+
+    def _count(self, error: str) -> None:
+        if error:
+            self.tally.n_failed += 1
+            self.tally.last_failure = error
 
     def _given_out(self, n: int) -> tuple[list[Task], list[Task]]:
         """Return runs that nobody does, and those of the same keys as others under way."""
@@ -221,13 +226,16 @@ def run_campaign(
     """
     store = Store(Path(folder))
     plan = Plan(campaign)
+    if not len(plan):
+        raise InputError(f"{campaign.source}: nothing to run, expected at least one combination")
     with store.opened():
-        store.describe(msgspec.json.encode(about(campaign, Runner())))
+        told = msgspec.json.encode(about(campaign, Runner()))
         with ResultsWriter(campaign, store) as writer:
             rows = RowsInOrder(writer, store)
             progress = Progress(plan, store, rows, retry_failed=retry_failed, look=look)
             with _Syncing(progress):
                 workers.work(progress)
+            store.describe(told)
         if not rows.is_complete:
             gather(plan, store)
     return progress.tally

@@ -72,6 +72,8 @@ class Store:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise InputError(f"{self.folder}: another process runs a campaign in it") from None
+            for left in self.folder.glob(f".{RESULTS_FILE}.*.partial"):
+                left.unlink(missing_ok=True)
             yield
 
     def describe(self, content: bytes) -> None:
@@ -163,7 +165,8 @@ class Store:
             return
         if not self.folder.is_dir():
             raise InputError(f"{self.folder}: got a file, expected a folder to write to")
-        present = {entry.name for entry in os.scandir(self.folder)}
+        with _writing(self.folder):
+            present = {entry.name for entry in os.scandir(self.folder)}
         if present and RUNS_FOLDER not in present:
             some = ", ".join(sorted(present)[:3])
             raise InputError(f"{self.folder}: holds {some}, expected a campaign or nothing")

@@ -17,10 +17,11 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from noctule.archive import find_log
 from noctule.campaign.inputs import file_ref
 from noctule.campaign.specs import FileRef, PlatformSpec, Value, WorkloadSpec
 from noctule.errors import InputError, NoctuleError
+from noctule.formats.host_choice import HOST_ORDERS
+from noctule.formats.swf import SwfRules
 from noctule.policies import make_policy
 from noctule.policy import PolicySpec
 from noctule.run import ReadingOptions
@@ -29,7 +30,10 @@ from noctule.synthetic import named
 Spec = TypeVar("Spec")
 LogFinder = Callable[[str], Path]
 
+Result = TypeVar("Result")
+
 SEED = "$seed"
+_A_FEW = 20
 _CONSTANT = re.compile(r"\$(\$|[A-Za-z_]\w*)")
 _SOURCES = ("file", "log", "model")
 
@@ -57,7 +61,10 @@ class PolicyChoice:
         if seed is None or SEED not in self.text:
             return self.text
         spec = PolicySpec.parse(self.text)
-        filled = {key: seed if value == SEED else value for key, value in spec.parameters.items()}
+        filled: dict[str, Value] = {}
+        for key, value in spec.parameters.items():
+            text = value.replace(SEED, str(seed)) if isinstance(value, str) else value
+            filled[key] = seed if value == SEED else text
         return str(PolicySpec(spec.name, filled))
 
 
@@ -110,9 +117,22 @@ def expanded(
             raise InputError(f"{where}.{key}: expected a list of numbers or texts")
         if len(set(map(repr, values))) < len(values):
             raise InputError(f"{where}.{key}: a value is there twice")
+    for key, value in fields.items():
+        for one in value if isinstance(value, list) else [value]:
+            _check_value(f"{where}.{key}", one)
     for chosen in itertools.product(*varying.values()):
         varied = dict(zip(varying, chosen, strict=True))
         yield str(PolicySpec(name, varied)), varied, dict(fields) | varied
+
+
+def _check_value(where: str, value: object) -> None:
+    """Refuse what has no place in a policy's text, or in a table of results."""
+    if not isinstance(value, bool | int | float | str):
+        raise InputError(f"{where}: got {value!r}, expected a number, true, false or a text")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise InputError(f"{where}: got a number of {len(str(abs(value)))} digits, expected less")
+    if isinstance(value, str) and '"' in value and "'" in value:
+        raise InputError(f"{where}: got {value}, expected a text without both kinds of quotes")
 
 
 def workload_variants(
@@ -120,8 +140,8 @@ def workload_variants(
 ) -> Iterator[Variant[WorkloadSpec]]:
     """Yield the workloads of one definition."""
     where = f"{place.source}: workloads.{name}"
-    fields = {"file": definition} if isinstance(definition, str) else definition
-    filled = place.filled(where, _table(where, fields))
+    definition = place.filled(where, definition)
+    filled = _table(where, {"file": definition} if isinstance(definition, str) else definition)
     for label, varied, chosen in expanded(where, name, filled):
         spec = _workload(place, where, chosen)
         seeded = spec.model is not None or spec.shake is not None
@@ -141,14 +161,13 @@ def _workload(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:
 
 def _recorded(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:
     if "log" in fields:
-        name = str(fields.pop("log"))
-        path = place.find_log(find_log(name).name)
-        file = file_ref(path, where)
+        file = file_ref(placed(where, place.find_log, str(fields.pop("log"))), where)
     else:
         file = place.file(f"{where}.file", fields.pop("file"))
     if fields.get("walltime_factor") == "none":
         fields["walltime_factor"] = None
     reading = _converted(where, fields, ReadingOptions)
+    placed(where, lambda: SwfRules(**msgspec.structs.asdict(reading)))
     return WorkloadSpec(file=file, reading=reading)
 
 
@@ -158,7 +177,19 @@ def _model(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:
     files = {
         key: place.file(f"{where}.{key}", fields.pop(key)) for key in named.FILES if key in fields
     }
+    _draw_a_few(where, model, fields, files)
     return WorkloadSpec(model=model, parameters=fields, files=files)
+
+
+def _draw_a_few(
+    where: str, model: str, parameters: dict[str, Any], files: dict[str, FileRef]
+) -> None:
+    """See whether the parameters are what the model can draw from."""
+    few = dict(parameters) | {name: ref.path for name, ref in files.items()}
+    n_jobs = few.get("n_jobs")
+    if type(n_jobs) is int and n_jobs > _A_FEW:
+        few["n_jobs"] = _A_FEW
+    placed(where, lambda: named.draw(where, model, few, seed=0))
 
 
 def platform_variants(
@@ -166,17 +197,23 @@ def platform_variants(
 ) -> Iterator[Variant[PlatformSpec]]:
     """Yield the platforms of one definition."""
     where = f"{place.source}: platforms.{name}"
+    definition = place.filled(where, definition)
     if isinstance(definition, str):
         definition = {"file": definition}
     elif type(definition) is int:
         definition = {"hosts": definition}
-    filled = place.filled(where, _table(where, definition))
+    filled = _table(where, definition)
     for label, varied, chosen in expanded(where, name, filled):
         yield Variant(name, label, _platform(place, where, chosen), varied=varied)
 
 
 def _platform(place: Place, where: str, fields: dict[str, Any]) -> PlatformSpec:
     known = ("file", "host_order", "hosts", "speed")
+    order = fields.get("host_order", "natural")
+    if order not in HOST_ORDERS or ("host_order" in fields and "file" not in fields):
+        raise InputError(
+            f"{where}.host_order: got {order!r}, expected {' or '.join(HOST_ORDERS)} with a file"
+        )
     for key in fields:
         if key not in known:
             raise InputError(f"{where}.{key}: unknown key, expected {', '.join(known)}")
@@ -196,9 +233,8 @@ def _platform(place: Place, where: str, fields: dict[str, Any]) -> PlatformSpec:
 def policy_variants(place: Place, name: str, definition: object) -> Iterator[Variant[PolicyChoice]]:
     """Yield the policies of one definition; each is made once, to see whether it can be."""
     where = f"{place.source}: policies.{name}"
-    if isinstance(definition, str):
-        definition = {"spec": definition}
-    filled = place.filled(where, _table(where, definition))
+    definition = place.filled(where, definition)
+    filled = _table(where, {"spec": definition} if isinstance(definition, str) else definition)
     if "spec" not in filled:
         raise InputError(f"{where}.spec: missing, expected the text of a policy")
     for label, varied, chosen in expanded(where, name, filled):
@@ -220,9 +256,21 @@ def _policy(place: Place, where: str, fields: dict[str, Any]) -> PolicyChoice:
         sample = PolicySpec.parse(choice.with_seed(0))
         make_policy(PolicySpec(found, sample.parameters))
     except NoctuleError as error:
-        message = str(error)
-        raise InputError(message if message.startswith(where) else f"{where}: {message}") from None
+        raise _at(where, error) from None
     return choice
+
+
+def placed(where: str, call: Callable[..., Result], *arguments: Any) -> Result:
+    """Return what a call gives; what it refuses is told with its place."""
+    try:
+        return call(*arguments)
+    except NoctuleError as error:
+        raise _at(where, error) from None
+
+
+def _at(where: str, error: NoctuleError) -> InputError:
+    message = str(error)
+    return InputError(message if message.startswith(where) else f"{where}: {message}")
 
 
 def _table(where: str, value: object) -> dict[str, Any]:
@@ -248,7 +296,10 @@ def _shake(where: str, value: object) -> float | None:
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) else None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
 
 
 def _converted(where: str, fields: dict[str, Any], kind: type[Spec]) -> Spec:
