@@ -46,6 +46,7 @@ _OLD_NAMES = ("extra", "env_extra", "header_skip", "job_extra")
 # who can connect can run code: nothing listens where nobody asked for it
 _LOOPBACK = "127.0.0.1:0"
 _RESUBMIT_EVERY_S = 15
+_ROUNDS_TO_COME_BACK = 2
 _CLOSE_S = 20
 _BUSY = 10
 
@@ -90,6 +91,8 @@ class _Jobs:
         self._n_jobs = n_jobs
         self._submissions = _Submissions()
         self._submitted_at = float("-inf")
+        # of jobs that have had workers: rounds since there was none
+        self._rounds_without: dict[str, int] = {}
         job_class = _watched(cluster_class.job_cls, self._submissions)
         try:
             self._cluster = cluster_class(job_cls=job_class, **options)
@@ -116,9 +119,23 @@ class _Jobs:
         if time.monotonic() - self._submitted_at > _RESUBMIT_EVERY_S:
             self._submitted_at = time.monotonic()
             for name, job in list(self._cluster.workers.items()):
-                if job.status.name == "failed":
+                if job.status.name == "failed" or self._is_gone(str(name)):
                     del self._cluster.workers[name]
             self._cluster.scale(jobs=self._n_jobs)
+
+    def _is_gone(self, name: str) -> bool:
+        """Tell whether a job had workers and has had none for two rounds, whatever Dask thinks."""
+        workers = [str(state.name) for state in list(self._cluster.scheduler.workers.values())]
+        if any(worker == name or worker.startswith(f"{name}-") for worker in workers):
+            self._rounds_without[name] = 0
+            return False
+        if name not in self._rounds_without:
+            return False
+        self._rounds_without[name] += 1
+        if self._rounds_without[name] < _ROUNDS_TO_COME_BACK:
+            return False
+        del self._rounds_without[name]
+        return True
 
     def close(self) -> None:
         """End the jobs and the scheduler."""
