@@ -97,7 +97,7 @@ def test_a_worker_killed_every_second_changes_no_byte(tmp_path):
     with local_cluster() as cluster, workers_killed(cluster.scheduler_address) as killed:
         tally = run_campaign(wanted, tmp_path / "dask", DaskWorkers(cluster.scheduler_address))
     assert (tally.n_runs, tally.n_done, tally.n_failed) == (200, 200, 0)
-    assert len(set(killed)) >= 2
+    assert len(set(killed)) >= 5
     assert results(tmp_path / "dask") == results_here(wanted, tmp_path / "here")
 
 
@@ -105,7 +105,7 @@ def test_files_are_sent_again_to_workers_that_take_the_place_of_dead_ones(
     elsewhere, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    log = draw("deep", "lublin", {"n_jobs": 3000, "n_hosts": 64}, seed=1)
+    log = draw("deep", "lublin", {"n_jobs": 6000, "n_hosts": 64}, seed=1)
     save_workload(scale_load(log, 100), "deep.swf")
     workload = {"file": "deep.swf", "shake": 10}
     wanted = long_campaign(Path(), workloads={"deep": workload})
@@ -117,7 +117,7 @@ def test_files_are_sent_again_to_workers_that_take_the_place_of_dead_ones(
     ):
         tally = run_campaign(wanted, "dask", DaskWorkers(address))
     assert (tally.n_done, tally.n_failed) == (200, 0)
-    assert killed
+    assert len(set(killed)) >= 3
     assert results(Path("dask")) == results_here(wanted, Path("here"))
 
 
