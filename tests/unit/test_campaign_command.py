@@ -37,6 +37,18 @@ def campaign(tmp_path, monkeypatch):
     return "orders.toml"
 
 
+def campaign_of_a_bad_policy(folder, does, **others):
+    """Write c.toml, in which the policy `bad` does something instead of deciding."""
+    (folder / "log.swf").write_text(LOG)
+    (folder / "bad.py").write_text(
+        f"import os\nclass Bad:\n    def decide(self, view, events): {does}\n"
+    )
+    policies = "".join(f'{name} = "{text}"\n' for name, text in others.items())
+    (folder / "c.toml").write_text(
+        f'[workloads]\nlog = "log.swf"\n[policies]\nbad = "bad.py:Bad"\n{policies}'
+    )
+
+
 def json_of(capsys, *words):
     code = main(["campaign", *words, "--json"])
     return code, json.loads(capsys.readouterr().out)
@@ -124,13 +136,7 @@ def test_methods_name_logs_rules_policies_trimming_and_versions(campaign, capsys
 
 def test_a_failed_run_is_told_and_makes_the_exit_code_one(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "log.swf").write_text(LOG)
-    (tmp_path / "bad.py").write_text(
-        "class Bad:\n    def decide(self, view, events): raise ValueError('no')\n"
-    )
-    (tmp_path / "c.toml").write_text(
-        '[workloads]\nlog = "log.swf"\n[policies]\nbad = "bad.py:Bad"\neasy = "easy"\n'
-    )
+    campaign_of_a_bad_policy(tmp_path, "raise ValueError('no')", easy="easy")
     assert main(["campaign", "run", "c.toml", "-o", "out"]) == 1
     said = capsys.readouterr()
     assert "1 runs failed, the last one with: t=0 policy Bad raised ValueError: no" in said.err
@@ -178,13 +184,7 @@ def test_results_can_be_compared_by_a_parameter_or_by_seed(campaign, capsys):
 
 def test_show_tells_why_there_is_nothing_to_show(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "log.swf").write_text(LOG)
-    (tmp_path / "bad.py").write_text(
-        "class Bad:\n    def decide(self, view, events): raise ValueError('no')\n"
-    )
-    (tmp_path / "c.toml").write_text(
-        '[workloads]\nlog = "log.swf"\n[policies]\nbad = "bad.py:Bad"\n'
-    )
+    campaign_of_a_bad_policy(tmp_path, "raise ValueError('no')")
     assert main(["campaign", "run", "c.toml", "-o", "out", "--quiet"]) == 1
     assert main(["campaign", "run", "c.toml", "-o", "out"]) == 1
     assert "not done again without --retry-failed" in capsys.readouterr().err
@@ -196,13 +196,7 @@ def test_show_tells_why_there_is_nothing_to_show(tmp_path, monkeypatch, capsys):
 
 def test_plan_tells_of_a_policy_that_ends_its_process(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "log.swf").write_text(LOG)
-    (tmp_path / "bad.py").write_text(
-        "import os\nclass Bad:\n    def decide(self, view, events): os._exit(3)\n"
-    )
-    (tmp_path / "c.toml").write_text(
-        '[workloads]\nlog = "log.swf"\n[policies]\nbad = "bad.py:Bad"\n'
-    )
+    campaign_of_a_bad_policy(tmp_path, "os._exit(3)")
     assert main(["campaign", "plan", "c.toml"]) == 0
     assert "a sample failed: the process of the run ended with exit code 3" in (
         capsys.readouterr().out

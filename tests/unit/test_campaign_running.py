@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import resource
 import signal
 import subprocess
 import sys
@@ -195,6 +197,24 @@ def test_a_full_disk_ends_the_campaign_with_a_sentence_and_keeps_what_was_done(
     assert not (tmp_path / "out" / "results.parquet").exists()
     tally = run_campaign(campaign, tmp_path / "out", LocalWorkers(1))
     assert (tally.n_found, tally.n_done) == (1, 2)
+
+
+def test_files_that_the_system_refuses_to_write_end_a_campaign_with_a_sentence(tmp_path):
+    described(tmp_path)
+    file = tmp_path / "c.toml"
+    file.write_text('[workloads]\nlog = "log.swf"\n[policies]\neasy = "easy"\n')
+    command = [sys.executable, "-m", "noctule", "campaign", "run", str(file), "-o", "out"]
+    answer = subprocess.run(
+        command,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
+    )
+    assert answer.returncode == 3
+    assert re.fullmatch(r"noctule: .*: cannot be written: File too large\n", answer.stderr)
+    assert run_campaign(Campaign.load(file), tmp_path / "out", LocalWorkers(1)).n_done == 1
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):

@@ -6,7 +6,7 @@ import os
 import secrets
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,17 +66,22 @@ class ResultsWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        is_wanted = self._is_wanted and kind is None
         try:
-            with self._writing():
-                if is_wanted:
-                    self._flush()
-                self._writer.close()
-                if is_wanted:
-                    _bring_to_disk(self._partial)
-                    self._partial.replace(self._target)
+            if kind is None and self._is_wanted:
+                self._finish()
+            else:
+                # what went wrong before is told, and not what it does to a table that nobody gets
+                with suppress(OSError):
+                    self._writer.close()
         finally:
             self._partial.unlink(missing_ok=True)
+
+    def _finish(self) -> None:
+        self._flush()
+        with self._writing():
+            self._writer.close()
+            _bring_to_disk(self._partial)
+            self._partial.replace(self._target)
 
     def _flush(self) -> None:
         table = self._pyarrow.table(self._columns, schema=self._schema)
