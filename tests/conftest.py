@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("noctule", deadline=None)
+settings.load_profile("noctule")
 
 
 @pytest.fixture(scope="session")

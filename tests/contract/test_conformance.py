@@ -53,7 +53,7 @@ def test_python_policies_conform(family):
     assert [str(failure) for failure in conformance(IN_PYTHON[family], family)] == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(platform=platforms(), workload=workloads())
 def test_native_policies_agree_with_independent_ones(platform, workload):
     found = {name: start_times(nt.simulate(platform, workload, name)) for name in REFERENCES}
@@ -61,7 +61,7 @@ def test_native_policies_agree_with_independent_ones(platform, workload):
     assert found == {name: reference_starts(name, platform, workload) for name in REFERENCES}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(platform=platforms(max_hosts=4), workload=workloads(max_hosts=4))
 def test_a_check_finds_something_if_and_only_if_a_schedule_is_not_the_textbooks(platform, workload):
     textbook = {name: reference_starts(name, platform, workload) for name in REFERENCES}
@@ -71,7 +71,7 @@ def test_a_check_finds_something_if_and_only_if_a_schedule_is_not_the_textbooks(
         assert good == {name for name in CHECKED if textbook[name] == start_times(schedule)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(platform=platforms(), workload=workloads(overruns=True, unlimited=True, delays=True))
 def test_schedules_with_kills_and_delays_break_nothing(platform, workload):
     for policy in ("fcfs", "easy"):
@@ -79,7 +79,7 @@ def test_schedules_with_kills_and_delays_break_nothing(platform, workload):
         assert check_schedule(schedule, policy=policy) == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(platform=platforms(), workload=workloads(cancellations=True))
 def test_schedules_with_cancellations_break_nothing(platform, workload):
     for policy in ("fcfs", "easy", "replanning"):
@@ -87,7 +87,7 @@ def test_schedules_with_cancellations_break_nothing(platform, workload):
         assert check_schedule(schedule, policy=policy) == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     platform=platforms(),
     workload=workloads(
