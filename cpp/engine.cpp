@@ -1,21 +1,9 @@
 #include "engine.hpp"
 
-#include "errors.hpp"
-
 #include <algorithm>
-#include <cassert>
 #include <charconv>
 
 namespace noctule {
-
-namespace {
-
-// Calls in a row, with nothing running and nothing to come but timers, before a policy that waits
-// for itself is told so.
-constexpr std::uint64_t max_quiet_calls = 1'000'000;
-constexpr std::size_t jobs_named_in_errors = 5;
-
-} // namespace
 
 std::string format_time(double time) {
     char text[32];
@@ -23,8 +11,12 @@ std::string format_time(double time) {
     return failure == std::errc{} ? std::string(text, end) : std::string("?");
 }
 
-Engine::Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, const Options& options)
-    : table_(std::move(table)), options_(options), free_(n_hosts) {
+Engine::Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, const Options& options,
+               MachineParts parts)
+    : table_(std::move(table)), options_(options), free_(n_hosts),
+      hierarchy_(n_hosts, options.groups), parts_(std::move(parts)) {
+    set_up_machine();
+    set_up_latency();
     const std::size_t n = table_->jobs.size();
     n_unfinished_ = n;
     end_of_arrivals_ = static_cast<JobIndex>(n);
@@ -71,15 +63,26 @@ JobIndex Engine::next(const Line& line, std::size_t& cursor) const {
     return no_job;
 }
 
-double Engine::next_time() const {
+double Engine::next_time() {
     double time = queue_.empty() ? infinity : queue_.next().time;
-    if (next_arrival_ < end_of_arrivals_) {
+    if (parts_.machine) {
+        time = std::min(time, parts_.machine->next_time());
+    }
+    if (next_arrival_ < end_of_arrivals_ && !latency_) {
         time = std::min(time, std::max(table_->jobs[next_arrival_].submit_time, now_));
     }
     return time;
 }
 
+bool Engine::is_over() const {
+    return n_unfinished_ == 0 && completing_.empty() && !is_switching() &&
+           !(options_.wait_for_timers && n_live_calls_ > 0);
+}
+
 bool Engine::advance() {
+    if (latency_) {
+        return advance_with_latency();
+    }
     events_.clear();
     if (!started_) {
         started_ = true;
@@ -90,21 +93,13 @@ bool Engine::advance() {
         return true;
     }
     while (events_.empty()) {
-        if (n_unfinished_ == 0 && completing_.empty() &&
-            !(options_.wait_for_timers && n_live_calls_ > 0)) {
+        if (is_over()) {
             return false;
         }
         discard_dead_events();
-        const double time = next_time();
-        if (time > options_.until) {
-            now_ = std::max(now_, options_.until);
+        if (!go_to_next_time()) {
             return false;
         }
-        if (time == infinity) {
-            report_deadlock("nothing is left to happen");
-        }
-        calls_at_now_ = time == now_ ? calls_at_now_ : 0;
-        now_ = time;
         collect();
         apply_postponed();
     }
@@ -113,13 +108,32 @@ bool Engine::advance() {
     return true;
 }
 
+// False if the run is to stop before anything happens.
+bool Engine::go_to_next_time() {
+    const double time = next_time();
+    note_power();
+    if (time > options_.until) {
+        now_ = std::max(now_, options_.until);
+        if (parts_.machine) {
+            parts_.machine->advance_to(now_);
+        }
+        return false;
+    }
+    if (time == infinity) {
+        report_deadlock("nothing is left to happen");
+    }
+    calls_at_now_ = time == now_ ? calls_at_now_ : 0;
+    now_ = time;
+    return true;
+}
+
 // Cancelled timers and the ends of killed jobs must not move the clock.
 void Engine::discard_dead_events() {
     while (!queue_.empty()) {
         const FutureEvent& event = queue_.next();
-        const bool dead_call = event.rank() == Rank::timer && !calls_[event.subject].live;
+        const bool dead_call = event.rank() == EventRank::timer && !calls_[event.subject].live;
         const bool dead_end =
-            event.rank() == Rank::end && status_[event.subject].state != JobState::running;
+            event.rank() == EventRank::end && status_[event.subject].state != JobState::running;
         if (!dead_call && !dead_end) {
             return;
         }
@@ -128,39 +142,54 @@ void Engine::discard_dead_events() {
 }
 
 void Engine::collect() {
-    const auto handle_until = [&](Rank last) {
+    const auto handle_until = [&](EventRank last) {
         while (!queue_.empty() && queue_.next().time <= now_ && queue_.next().rank() <= last) {
             handle(queue_.pop());
         }
     };
-    handle_until(Rank::external);
+    if (parts_.machine) {
+        run_machine();
+    }
+    handle_until(EventRank::power);
     submit_arrivals();
-    handle_until(Rank::decision);
+    handle_until(EventRank::decision);
 }
 
 void Engine::handle(const FutureEvent& event) {
     switch (event.rank()) {
-    case Rank::end:
+    case EventRank::launch:
         if (status_[event.subject].state == JobState::running) { // else it was killed before
-            finish(event.subject);
+            launch(event.subject);
         }
         break;
-    case Rank::release:
+    case EventRank::end:
+        if (status_[event.subject].state == JobState::running) { // else it was killed before
+            end_run(event.subject);
+        }
+        break;
+    case EventRank::release:
         release(event.subject);
         break;
-    case Rank::external:
+    case EventRank::external:
         if (status_[event.subject].state == JobState::waiting) {
             events_.push_back({now_, event.subject, EventKind::job_cancelled});
             end_without_run(event.subject, JobState::cancelled);
         }
         break;
-    case Rank::submission:
+    case EventRank::power:
+        events_.push_back({now_, event.subject, EventKind::power_state_changed});
+        break;
+    case EventRank::submission:
         submit(event.subject);
         break;
-    case Rank::timer:
-        fire(event.subject);
+    case EventRank::timer:
+        if (latency_ && calls_[event.subject].live) {
+            latency_->courier.post({Letter::Kind::call, latency_->courier.master(), event.subject});
+        } else {
+            fire(event.subject);
+        }
         break;
-    case Rank::decision:
+    case EventRank::decision:
         due_.push_back(event.subject);
         break;
     }
@@ -176,7 +205,8 @@ void Engine::submit_arrivals() {
 }
 
 void Engine::submit(JobIndex job) {
-    if (table_->jobs[job].submit_time != now_) { // its dependencies or its policy moved it
+    if (table_->jobs[job].submit_time != now_ &&
+        !latency_) { // its dependencies or its policy moved it
         own_table().jobs[job].submit_time = now_;
     }
     status_[job].submission = submissions_++;
@@ -189,7 +219,7 @@ void Engine::submit(JobIndex job) {
     events_.push_back({now_, job, EventKind::job_submitted});
     const double cancel_time = table_->cancel_time(job);
     if (cancel_time != infinity) {
-        queue_.add(std::max(cancel_time, now_), Rank::external, job);
+        queue_.add(std::max(cancel_time, now_), EventRank::external, job);
     }
 }
 
@@ -199,7 +229,7 @@ double Engine::speed_of(JobIndex job) const {
         return options_.speed;
     }
     double slowest = infinity;
-    record_->archive.for_each(status_[job].hosts, table_->jobs[job].n_hosts, [&](Interval run) {
+    record_->archive.for_each(status_[job].hosts, [&](Interval run) {
         for (HostId host = run.first; host <= run.last; ++host) {
             slowest = std::min(slowest, options_.speeds[host]);
         }
@@ -215,10 +245,27 @@ double Engine::duration(JobIndex job) const {
 
 void Engine::begin(JobIndex job) {
     const Job& what = table_->jobs[job];
-    Status& status = status_[job];
     --waiting_.size;
     enter(running_, job);
-    status.start_time = now_;
+    status_[job].start_time = now_;
+    const double launch_delay = options_.launch_delay + table_->launch_delay(job);
+    if (defers_decisions()) {
+        instruct({.kind = Instruction::Kind::begin, .date = now_, .job = job});
+    } else if (execution_) {
+        begin_on_machine(job, launch_delay);
+    } else {
+        set_timer(job, launch_delay);
+    }
+    if (track_releases_) {
+        releases_.add({now_ + what.walltime, job, what.n_hosts});
+    }
+    note_host_states();
+    note_progress();
+}
+
+void Engine::set_timer(JobIndex job, double launch_delay) {
+    const Job& what = table_->jobs[job];
+    Status& status = status_[job];
     double lasts = duration(job);
     // A delay as long as its walltime fails, a computation as long as its walltime succeeds.
     const bool is_delay = what.kind == ProfileKind::delay;
@@ -228,23 +275,38 @@ void Engine::begin(JobIndex job) {
     } else {
         status.outcome = what.failing ? JobState::failed : JobState::completed;
     }
-    const double launch = options_.launch_delay + table_->launch_delay(job);
-    queue_.add(now_ + launch + lasts, Rank::end, job);
-    if (track_releases_) {
-        releases_.add({now_ + what.walltime, job, what.n_hosts});
+    queue_.add(now_ + launch_delay + lasts, EventRank::end, job);
+}
+
+void Engine::end_run(JobIndex job) {
+    if (latency_) {
+        end_unheard(job);
+    } else {
+        finish(job);
     }
-    note_host_states();
-    note_progress();
 }
 
 void Engine::finish(JobIndex job) {
+    Latency::End end{now_, not_a_time};
+    if (latency_) {
+        execution_->stop(job);
+        end = latency_->ends.extract(job).mapped();
+    } else if (execution_) {
+        end.joules = end_on_machine(job);
+    }
     Status& status = status_[job];
     const Job& what = table_->jobs[job];
     events_.push_back({now_, job, EventKind::job_finished});
     --running_.size;
     status.state = status.outcome;
-    record_->add_job(
-        {job, status.state, what.n_hosts, what.submit_time, status.start_time, now_, status.hosts});
+    record_->add_job({.job = job,
+                      .state = status.state,
+                      .n_hosts = execution_ ? n_held(job) : what.n_hosts,
+                      .submit_time = what.submit_time,
+                      .start_time = status.start_time,
+                      .finish_time = end.date,
+                      .hosts = status.hosts,
+                      .joules = end.joules});
     --n_unfinished_;
     if (track_releases_) {
         releases_.remove(status.start_time + what.walltime, job);
@@ -255,7 +317,7 @@ void Engine::finish(JobIndex job) {
         if (track_releases_) { // nobody knows for how long: they are due from now on
             releases_.add({now_, job, what.n_hosts});
         }
-        queue_.add(now_ + epilogue, Rank::release, job);
+        queue_.add(now_ + epilogue, EventRank::release, job);
         note_host_states();
     } else {
         free_allocation(job);
@@ -276,13 +338,21 @@ void Engine::release(JobIndex job) {
 }
 
 void Engine::free_allocation(JobIndex job) {
-    const std::uint32_t n = table_->jobs[job].n_hosts;
-    record_->archive.for_each(status_[job].hosts, n, [&](Interval run) { free_.give(run); });
+    record_->archive.for_each(status_[job].hosts, [&](Interval run) { give_back(run); });
     note_host_states();
 }
 
 void Engine::note_host_states() {
-    record_->add_host_states(now_, free_.count(), free_.n_hosts() - free_.count());
+    HostCounts counts{.idle = free_.count()};
+    if (power_) {
+        counts.sleeping = power_->count(HostPhase::asleep);
+        counts.switching_on = power_->count(HostPhase::switching_on);
+        counts.switching_off = power_->count(HostPhase::switching_off);
+        counts.failed = power_->count(HostPhase::failed);
+    }
+    counts.computing = n_hosts() - counts.idle - counts.sleeping - counts.switching_on -
+                       counts.switching_off - counts.failed;
+    record_->add_host_states(now_, counts);
 }
 
 bool Engine::holds_hosts(JobIndex job) const {
@@ -310,11 +380,11 @@ void Engine::settle_dependents(JobIndex job) {
         Waited& waited = waited_[dependent];
         waited.ready_time = std::max(waited.ready_time, now_ + dependents_[d].think_time);
         if (--waited.left == 0 && dependent < next_arrival_) {
-            queue_.add(std::max(waited.ready_time, now_), Rank::submission, dependent);
+            queue_.add(std::max(waited.ready_time, now_), EventRank::submission, dependent);
         } else if (waited.left == 0 && waited.ready_time > table_->jobs[dependent].submit_time) {
             // Its own date comes before its user has thought: take it out of the arrivals.
             waited.left = 1;
-            queue_.add(waited.ready_time, Rank::submission, dependent);
+            queue_.add(waited.ready_time, EventRank::submission, dependent);
         }
     }
 }
@@ -336,8 +406,7 @@ const Releases& Engine::releases() {
 HostSet Engine::hosts(JobIndex job) const {
     HostSet set;
     if (holds_hosts(job)) {
-        record_->archive.for_each(status_[job].hosts, table_->jobs[job].n_hosts,
-                                  [&](Interval run) { set.append(run); });
+        record_->archive.for_each(status_[job].hosts, [&](Interval run) { set.append(run); });
     }
     return set;
 }
@@ -351,57 +420,12 @@ HostSet Engine::completing_hosts() const {
     return HostSet::from_intervals(std::move(runs));
 }
 
-void Engine::refuse_livelock() {
-    ++quiet_calls_;
-    ++calls_at_now_;
-    const bool only_timers = queue_.size() == n_queued_calls_ && next_arrival_ == end_of_arrivals_;
-    if (calls_at_now_ > max_quiet_calls) {
-        throw DeadlockError("t=" + format_time(now_) +
-                            ": the policy was called a million times at this instant, expected it "
-                            "to let time go on");
-    }
-    if (quiet_calls_ > max_quiet_calls && only_timers) {
-        report_deadlock("the policy keeps calling itself and decides nothing");
-    }
-}
-
-void Engine::report_deadlock(const std::string& what) const {
-    std::vector<JobIndex> stuck;
-    const auto collect_stuck = [&](JobState state) {
-        for (JobIndex job = 0; job < status_.size(); ++job) {
-            if (status_[job].state == state) {
-                stuck.push_back(job);
-            }
-        }
-        return !stuck.empty();
-    };
-    std::string text = "t=" + format_time(now_) + ": " + what;
-    const char* why = collect_stuck(JobState::waiting)   ? " for the policy to start or reject them"
-                      : collect_stuck(JobState::running) ? " for ever"
-                      : collect_stuck(JobState::pending) ? " for others to end"
-                                                         : nullptr;
-    if (why == nullptr) {
-        throw DeadlockError(text + ", although every job has ended");
-    }
-    const bool one = stuck.size() == 1;
-    const bool runs = status_[stuck.front()].state == JobState::running;
-    text += ", but " + std::to_string(stuck.size()) + (one ? " job " : " jobs ");
-    text += std::string(runs ? "run" : "wait") + (one ? "s" : "") + why + ": ";
-    for (std::size_t i = 0; i < std::min(stuck.size(), jobs_named_in_errors); ++i) {
-        const std::uint32_t n = table_->jobs[stuck[i]].n_hosts;
-        text += (i > 0 ? ", " : "") + std::string("job ") + describe_job(stuck[i]) + " (" +
-                std::to_string(n) + (n == 1 ? " host)" : " hosts)");
-    }
-    text += stuck.size() > jobs_named_in_errors ? ", ..." : "";
-    throw DeadlockError(text + "; " + std::to_string(n_free()) + " of " +
-                        std::to_string(n_hosts()) + " hosts are free");
-}
-
 JobRow Engine::live_row(JobIndex job) const {
     const Status& status = status_[job];
     return {.job = job,
             .state = status.state,
-            .n_hosts = table_->jobs[job].n_hosts,
+            .n_hosts = execution_ && status.state == JobState::running ? n_held(job)
+                                                                       : table_->jobs[job].n_hosts,
             .submit_time = table_->jobs[job].submit_time,
             .start_time = status.start_time,
             .hosts = status.hosts};

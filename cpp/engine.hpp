@@ -5,9 +5,14 @@
 // What its decisions cause at the same instant makes a new call.
 #pragma once
 
+#include "decision.hpp"
 #include "event_queue.hpp"
+#include "execution.hpp"
 #include "free_hosts.hpp"
+#include "hierarchy.hpp"
 #include "job_table.hpp"
+#include "latency.hpp"
+#include "power.hpp"
 #include "recorder.hpp"
 #include "releases.hpp"
 
@@ -22,29 +27,31 @@ namespace noctule {
 std::string format_time(double time);
 
 struct Options {
-    double speed = 1.0;              // of every host, unless each has its own
-    std::vector<double> speeds = {}; // by host; empty if they are all the same
-    double reference_speed = 1.0;    // what a unit of a computation's amount stands for
+    double speed = 1.0;                     // of every host, unless each has its own
+    std::vector<double> speeds = {};        // by host; empty if they are all the same
+    std::vector<std::uint32_t> groups = {}; // by host: which lie close together; empty if all do
+    double reference_speed = 1.0;           // what a unit of a computation's amount stands for
     bool enforce_walltime = true;
     bool reject_oversized = true; // jobs that can never fit are refused on submission
     bool wait_for_timers = false; // calls asked by the policy keep the run alive
     double launch_delay = 0.0;    // added to each job's own
     double epilogue_delay = 0.0;
     double until = infinity;
+    bool share_hosts = false; // hosts that a policy names may run other jobs
 };
 
-struct Decision {
-    enum class Kind : std::uint8_t { start, reject, kill };
-    Kind kind;
-    Allocation allocation = Allocation::first;
-    JobIndex job;
-    bool named_hosts = false;
-    HostSet hosts = {};
+// The machine that jobs run on, where one timer a job is not enough.
+struct MachineParts {
+    std::unique_ptr<Machine> machine = nullptr;
+    std::vector<HostId> storages = {};
+    ExecutionOptions execution = {};
+    bool has_latency = false; // Batsim's own, for which the last host is the master
 };
 
 class Engine {
   public:
-    Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, const Options& options);
+    Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, const Options& options,
+           MachineParts parts = {});
 
     // Moves to the next instant at which there is something to tell; false at the end of the run.
     // Throws DeadlockError if jobs wait and nothing is left to happen.
@@ -53,20 +60,28 @@ class Engine {
 
     // Decisions of now; each throws DecisionError if the rules forbid it.
     void start(JobIndex job, Allocation allocation);
-    void start(JobIndex job, const HostSet& hosts);
+    void start(JobIndex job, const HostSet& hosts, const Layout& layout = {});
     void reject(JobIndex job);
     void kill(JobIndex job);
     void call_at(double time, TimerTag tag);
     void cancel_call(TimerTag tag);
+    void set_power_state(const HostSet& hosts, std::uint32_t state);
+    void send_message(JobIndex job, const std::string& message);
 
     // A decision that takes effect later; one about a job that has ended by then is dropped.
     void postpone(double time, Decision decision);
     void apply(const Decision& decision);
 
+    // What schedulers of Batsim may say besides; of no effect without its latency.
+    void say(Instruction instruction);
+
     // Adds a job, to be submitted at its submit_time, or now if that has passed. Its delays and
-    // cancellation date come beside it; its id is in the table's names or numbers.
+    // cancellation date come beside it; its id is in the table's names or numbers. The programs are
+    // those known so far, with that of the job and its parts behind them.
     JobIndex register_job(Job job, const std::string& id, double cancel_time, double launch_delay,
-                          double epilogue_delay);
+                          double epilogue_delay, ProgramIndex program = no_program,
+                          std::shared_ptr<const ProgramTable> programs = nullptr,
+                          std::vector<std::uint32_t> rank_hosts = {});
 
     // What a policy may see.
     double now() const { return now_; }
@@ -74,6 +89,7 @@ class Engine {
     std::uint32_t n_hosts() const { return free_.n_hosts(); }
     std::uint32_t n_free() const { return free_.count(); }
     const FreeHosts& free_hosts() const { return free_; }
+    const Hierarchy& hierarchy() const { return hierarchy_; }
     const Releases& releases();
     const Job& job(JobIndex job) const { return table_->jobs[job]; }
     std::uint32_t submission_number(JobIndex job) const { return status_[job].submission; }
@@ -83,6 +99,19 @@ class Engine {
     HostSet hosts(JobIndex job) const;
     HostSet completing_hosts() const;
     bool is_completing(JobIndex job) const { return completing_.contains(job); }
+
+    // Power, where the run has a machine: the state of a host, and what it is doing.
+    bool has_machine() const { return parts_.machine != nullptr; }
+    std::uint32_t power_state(HostId host) const { return parts_.machine->state(host); }
+    HostPhase phase(HostId host) const { return power_ ? power_->phase(host) : HostPhase::awake; }
+    HostSet hosts_in(HostPhase phase) const;
+    const PowerRequest& power_request(std::uint32_t number) const {
+        return power_->request(number);
+    }
+    const JobMessage& message(std::uint32_t number) const { return messages_[number]; }
+    double joules() const; // of all hosts but a master, so far
+    // How far a running job has come, or one that was killed had.
+    Progress progress(JobIndex job) const;
 
     // The jobs in a state, waiting or running, oldest first: each call gives the next one from a
     // cursor that starts at zero; no_job ends them.
@@ -99,6 +128,10 @@ class Engine {
     // The rows so far, followed by the running and the waiting jobs. A final record is the engine's
     // own, where nothing is left to add to it: the run must not go on.
     std::shared_ptr<const Record> record(bool final) const;
+    // What each host has spent so far; empty if nobody counts.
+    std::vector<Joules> spent() const;
+    // What was odd about the network, in sentences.
+    std::vector<std::string> warnings() const;
 
   private:
     struct Status {
@@ -123,22 +156,67 @@ class Engine {
         bool live;
     };
 
+    bool is_over() const;
+    bool go_to_next_time();
     void enter(Line& line, JobIndex job);
     JobIndex next(const Line& line, std::size_t& cursor) const;
 
-    double next_time() const;
+    double next_time();
     void collect();
     void handle(const FutureEvent& event);
     void submit(JobIndex job);
     void submit_arrivals();
     void begin(JobIndex job);
+    void set_timer(JobIndex job, double launch);
+    void end_run(JobIndex job);
     void finish(JobIndex job);
     void free_allocation(JobIndex job);
+    void hold(Interval hosts);
+
+    // On a machine (engine_machine.cpp).
+    void set_up_machine();
+    void record_power_states();
+    bool is_switching() const;
+    double end_on_machine(JobIndex job); // gives its joules
+    double settle_joules(JobIndex job);
+    void begin_on_machine(JobIndex job, double launch);
+    void launch(JobIndex job);
+    void run_machine();
+    void end_switch(Token token);
+    void toggle_hosts();
+    bool is_held(HostId host) const;
+    void give_back(Interval hosts);
+    std::uint32_t n_held(JobIndex job) const;
+    double joules_of(JobIndex job) const;
+    void note_energy(char why);
+    void note_power();
+    std::string why_unusable(HostId host) const;
+    std::string misfit(JobIndex job, const HostSet& hosts, const Layout& layout) const;
+    bool is_moldable(const Program& program) const;
+
+    // With Batsim's own latency (engine_latency.cpp).
+    void set_up_latency();
+    bool advance_with_latency();
+    bool defers_decisions() const;
+    void instruct(Instruction instruction);
+    void give_instructions();
+    void wake(Courier::Alarm alarm);
+    void deliver();
+    void open(const Letter& letter);
+    void resume(const Letter& letter);
+    void carry_out(const Instruction& instruction);
+    void begin_later(JobIndex job);
+    void sleep_until_arrival();
+    void take_up_arrival();
+    void announce_arrivals();
+    void end_unheard(JobIndex job);
+
     void release(JobIndex job);
     bool holds_hosts(JobIndex job) const;
     double speed_of(JobIndex job) const;
     void end_without_run(JobIndex job, JobState state);
     void settle_dependents(JobIndex job);
+    void forget_call(TimerTag tag);
     void fire(std::uint32_t call);
     void apply_postponed();
 
@@ -176,9 +254,19 @@ class Engine {
     Line waiting_{JobState::waiting};
     Line running_{JobState::running};
     FreeHosts free_;
+    Hierarchy hierarchy_;
     Releases releases_;
     bool track_releases_ = false;
     std::map<JobIndex, double> completing_; // ended at this date, hosts still in their epilogue
+    MachineParts parts_;
+    std::unique_ptr<Execution> execution_;
+    std::unique_ptr<PowerControl> power_;
+    std::unique_ptr<Latency> latency_;
+    std::vector<std::uint16_t> n_jobs_on_; // by host, where hosts are shared
+    std::map<JobIndex, Layout> layouts_;   // of jobs that run, where a policy gave one
+    std::map<JobIndex, double> joules_at_start_;
+    std::map<JobIndex, Progress> last_progress_; // of jobs that were killed
+    std::vector<JobMessage> messages_;
     HostArchive::Packer packer_;
     std::shared_ptr<Record> record_ = std::make_shared<Record>();
 

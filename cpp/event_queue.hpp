@@ -9,14 +9,23 @@
 namespace noctule {
 
 // At equal times a finish precedes a submission: freed hosts can be reused at once.
-enum class Rank : std::uint8_t { end = 1, release, external, submission, timer, decision };
+enum class EventRank : std::uint8_t {
+    launch = 1,
+    end,
+    release,
+    external,
+    power,
+    submission,
+    timer,
+    decision
+};
 
 struct FutureEvent {
     double time;
     std::uint64_t order;   // rank in the top byte, then the sequence in which events were added
-    std::uint32_t subject; // a job, a timer or a decision, as the rank says
+    std::uint32_t subject; // a job, a request, a timer or a decision, as the rank says
 
-    Rank rank() const { return static_cast<Rank>(order >> 56); }
+    EventRank rank() const { return static_cast<EventRank>(order >> 56); }
 
     bool operator<(const FutureEvent& other) const {
         return time != other.time ? time < other.time : order < other.order;
@@ -29,7 +38,7 @@ class EventQueue {
     std::size_t size() const { return heap_.size(); }
     const FutureEvent& next() const { return heap_.front(); }
 
-    void add(double time, Rank rank, std::uint32_t subject) {
+    void add(double time, EventRank rank, std::uint32_t subject) {
         heap_.push_back({time, static_cast<std::uint64_t>(rank) << 56 | sequence_++, subject});
         std::push_heap(heap_.begin(), heap_.end(), Later{});
     }

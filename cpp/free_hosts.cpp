@@ -1,5 +1,6 @@
 #include "free_hosts.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace noctule {
@@ -64,16 +65,40 @@ bool FreeHosts::contains(Interval interval) const {
     return true;
 }
 
-void FreeHosts::intersect(const FreeHosts& other) {
-    count_ = 0;
-    for (std::size_t w = 0; w < words_.size(); ++w) {
-        words_[w] &= other.words_[w];
-        count_ += static_cast<std::uint32_t>(std::popcount(words_[w]));
-        const std::uint64_t bit = std::uint64_t{1} << (w % 64);
-        if (words_[w] == 0) {
-            summary_[w / 64] &= ~bit;
+std::uint32_t FreeHosts::count(const HostSet& among) const {
+    std::uint32_t n = 0;
+    for (const Interval& interval : among.intervals()) {
+        for (std::size_t w = interval.first / 64; w <= interval.last / 64; ++w) {
+            n += static_cast<std::uint32_t>(std::popcount(words_[w] & mask_of(w, interval)));
         }
     }
+    return n;
+}
+
+HostId FreeHosts::next(HostId from, HostId limit, bool free) const {
+    while (from < limit) {
+        const std::uint64_t word = (free ? words_[from / 64] : ~words_[from / 64]) >> (from % 64);
+        if (word != 0) {
+            return std::min(limit, from + static_cast<HostId>(std::countr_zero(word)));
+        }
+        from = (from / 64 + 1) * 64;
+    }
+    return limit;
+}
+
+HostSet FreeHosts::first_of(const HostSet& among, std::uint32_t n) const {
+    HostSet hosts;
+    for (const Interval& interval : among.intervals()) {
+        const HostId end = interval.last + 1;
+        HostId host = next(interval.first, end, true);
+        while (host < end && n > 0) {
+            const HostId run_end = next(host, std::min(end, host + n), false);
+            hosts.append({host, run_end - 1});
+            n -= run_end - host;
+            host = next(run_end, end, true);
+        }
+    }
+    return hosts;
 }
 
 std::optional<Interval> FreeHosts::find_run(std::uint32_t n) const {

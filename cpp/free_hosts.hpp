@@ -24,6 +24,10 @@ class FreeHosts {
     // Takes the n lowest free hosts and calls visit(Interval) for each run; n <= count().
     template <typename Visit> void take_first(std::uint32_t n, Visit&& visit);
 
+    // Those hosts of the set that are free: how many, and the n lowest, which must be there.
+    std::uint32_t count(const HostSet& among) const;
+    HostSet first_of(const HostSet& among, std::uint32_t n) const;
+
     // The lowest run of at least n free hosts, cut to n.
     std::optional<Interval> find_run(std::uint32_t n) const;
 
@@ -47,15 +51,14 @@ class FreeHosts {
     // Takes those hosts of the interval that are free.
     void exclude(Interval interval);
 
-    bool operator==(const FreeHosts&) const = default;
-
-    // Keeps only what is free in both.
-    void intersect(const FreeHosts& other);
-
   private:
     static constexpr std::uint64_t all_free = ~std::uint64_t{0};
 
     void give_words(Interval interval);
+
+    // The lowest free host from this one on, or the lowest that is not; at most the limit.
+    HostId next(HostId from, HostId limit, bool free) const;
+
     template <typename Change> void for_words(Interval interval, Change&& change);
 
     std::uint32_t n_hosts_;

@@ -1,4 +1,5 @@
-// Host sets of started jobs, packed: each run of hosts is two variable-length numbers.
+// Host sets of started jobs, packed: how many runs of hosts, then each run as two numbers of
+// variable length.
 //
 // First-hosts allocation fragments to dozens of runs a job; packed, a run takes 2 to 4 bytes
 // instead of 8. Fixed blocks, so that growing never copies.
@@ -23,48 +24,65 @@ class HostArchive {
       public:
         Packer() : bytes_(256) {}
 
-        void begin() { size_ = 0, next_ = 0; }
+        void begin() { first_ = size_ = room_for_count, next_ = 0, n_runs_ = 0; }
 
         void add(Interval run) {
             if (bytes_.size() - size_ < 10) { // two numbers of five bytes
                 bytes_.resize(2 * bytes_.size());
             }
-            put(run.first - next_);
-            put(run.last - run.first);
+            put(size_, run.first - next_);
+            put(size_, run.last - run.first);
             next_ = run.last + 1;
+            ++n_runs_;
         }
 
       private:
         friend class HostArchive;
 
-        void put(std::uint32_t value) {
+        static constexpr std::size_t room_for_count = 5;
+
+        void put(std::size_t& at, std::uint32_t value) {
             while (value >= 128) {
-                bytes_[size_++] = static_cast<std::uint8_t>(value | 128);
+                bytes_[at++] = static_cast<std::uint8_t>(value | 128);
                 value >>= 7;
             }
-            bytes_[size_++] = static_cast<std::uint8_t>(value);
+            bytes_[at++] = static_cast<std::uint8_t>(value);
+        }
+
+        // Puts the count in front of the runs.
+        void close() {
+            std::size_t n_bytes = 1;
+            for (std::uint32_t rest = n_runs_; rest >= 128; rest >>= 7) {
+                ++n_bytes;
+            }
+            first_ = room_for_count - n_bytes;
+            std::size_t at = first_;
+            put(at, n_runs_);
         }
 
         std::vector<std::uint8_t> bytes_;
-        std::size_t size_ = 0;
+        std::size_t first_ = room_for_count;
+        std::size_t size_ = room_for_count;
         HostId next_ = 0;
+        std::uint32_t n_runs_ = 0;
     };
 
-    ArchivedHosts keep(const Packer& packer) {
-        if (blocks_.empty() || blocks_.back().size() - used_ < packer.size_) {
-            blocks_.emplace_back(packer.size_ > block_size ? packer.size_ : block_size);
+    ArchivedHosts keep(Packer& packer) {
+        packer.close();
+        const std::size_t size = packer.size_ - packer.first_;
+        if (blocks_.empty() || blocks_.back().size() - used_ < size) {
+            blocks_.emplace_back(size > block_size ? size : block_size);
             used_ = 0;
         }
-        std::memcpy(blocks_.back().data() + used_, packer.bytes_.data(), packer.size_);
+        std::memcpy(blocks_.back().data() + used_, packer.bytes_.data() + packer.first_, size);
         const ArchivedHosts kept{static_cast<std::uint32_t>(blocks_.size() - 1),
                                  static_cast<std::uint32_t>(used_)};
-        used_ += packer.size_;
+        used_ += size;
         return kept;
     }
 
-    // Calls visit(Interval) for the runs of a set of n hosts.
-    template <typename Visit>
-    void for_each(ArchivedHosts hosts, std::uint32_t n, Visit&& visit) const {
+    // Calls visit(Interval) for the runs of a set.
+    template <typename Visit> void for_each(ArchivedHosts hosts, Visit&& visit) const {
         const std::uint8_t* at = blocks_[hosts.block].data() + hosts.offset;
         const auto get = [&] {
             std::uint32_t value = *at & 127;
@@ -73,11 +91,11 @@ class HostArchive {
             }
             return value;
         };
-        for (HostId next = 0; n > 0;) {
+        HostId next = 0;
+        for (std::uint32_t n_runs = get(); n_runs > 0; --n_runs) {
             const HostId first = next + get();
             const HostId last = first + get();
             visit(Interval{first, last});
-            n -= last - first + 1;
             next = last + 1;
         }
     }

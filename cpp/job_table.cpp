@@ -18,6 +18,20 @@ double JobTable::epilogue_delay(JobIndex job) const {
     return job < epilogue_delays.size() ? epilogue_delays[job] : 0.0;
 }
 
+ProgramIndex JobTable::program_index(JobIndex job) const {
+    return job < program_indices.size() ? program_indices[job] : no_program;
+}
+
+const Program* JobTable::program(JobIndex job) const {
+    const ProgramIndex index = program_index(job);
+    return index == no_program ? nullptr : &(*programs)[index];
+}
+
+std::span<const std::uint32_t> JobTable::ranks_of(JobIndex job) const {
+    const auto found = rank_hosts.find(job);
+    return found == rank_hosts.end() ? std::span<const std::uint32_t>() : found->second;
+}
+
 std::optional<JobIndex> JobTable::dependency_cycle() const {
     std::vector<std::uint32_t> left(jobs.size(), 0);
     std::vector<std::vector<JobIndex>> dependents(jobs.size());

@@ -18,6 +18,7 @@ class View {
     std::uint32_t n_hosts() const { return engine_.n_hosts(); }
     std::uint32_t n_free() const { return engine_.n_free(); }
     const FreeHosts& free_hosts() const { return engine_.free_hosts(); }
+    const Hierarchy& hierarchy() const { return engine_.hierarchy(); }
     const Releases& releases() const { return engine_.releases(); }
     double submit_time(JobIndex job) const { return engine_.job(job).submit_time; }
     double walltime(JobIndex job) const { return engine_.job(job).walltime; }
@@ -25,6 +26,7 @@ class View {
     std::uint32_t submission_number(JobIndex job) const { return engine_.submission_number(job); }
     double expected_end(JobIndex job) const { return engine_.expected_end(job); }
     HostSet hosts(JobIndex job) const { return engine_.hosts(job); }
+    bool is_waiting(JobIndex job) const { return engine_.state(job) == JobState::waiting; }
     bool is_completing(JobIndex job) const { return engine_.is_completing(job); }
 
   private:

@@ -11,11 +11,29 @@ namespace noctule {
 struct JobRow {
     JobIndex job;
     JobState state;
-    std::uint32_t n_hosts; // asked
+    std::uint32_t n_hosts; // held, or asked before the start
     double submit_time;
     double start_time = not_a_time;
     double finish_time = not_a_time;
     ArchivedHosts hosts = {};
+    double joules = not_a_time; // of its hosts while it ran
+};
+
+struct HostCounts {
+    std::uint32_t idle = 0;
+    std::uint32_t computing = 0;
+    std::uint32_t sleeping = 0;
+    std::uint32_t switching_on = 0;
+    std::uint32_t switching_off = 0;
+    std::uint32_t failed = 0;
+};
+
+// Energy of all hosts at an event: a start (s) or an end (e) of a job, or a change of power (p).
+struct EnergyRow {
+    double time;
+    double joules;
+    double least_watts; // of the present power states, with hardly any load
+    char why;
 };
 
 class Record {
@@ -26,7 +44,9 @@ class Record {
     void add_job(const JobRow& row);
 
     // A row for every change of the hosts.
-    void add_host_states(double time, std::uint32_t n_idle, std::uint32_t n_computing);
+    void add_host_states(double time, const HostCounts& counts);
+    void add_energy(const EnergyRow& row);
+    void add_power_state(double time, const HostSet& hosts, std::int32_t value);
 
     std::size_t size() const { return job.size(); }
     HostSet hosts(std::size_t row) const;
@@ -43,6 +63,27 @@ class Record {
     std::vector<double> host_state_time;
     std::vector<std::uint32_t> host_state_idle;
     std::vector<std::uint32_t> host_state_computing;
+    // Only where hosts have power states: by row of the above.
+    bool has_power_states = false;
+    std::vector<std::uint32_t> host_state_sleeping;
+    std::vector<std::uint32_t> host_state_switching_on;
+    std::vector<std::uint32_t> host_state_switching_off;
+
+    // Only where energy is counted: joules of each job, by row; of all hosts, at events; watts of
+    // all hosts, from each of the dates on.
+    bool has_energy = false;
+    std::vector<double> energy;
+    std::vector<double> energy_time;
+    std::vector<double> energy_joules;
+    std::vector<double> energy_least_watts;
+    std::vector<std::uint8_t> energy_why;
+    std::vector<double> power_time;
+    std::vector<double> power_watts;
+
+    // Changes of power states: -1 while hosts are switched on, -2 while they are switched off.
+    std::vector<double> power_state_time;
+    std::vector<std::int32_t> power_state_value;
+    std::vector<HostSet> power_state_hosts;
 };
 
 } // namespace noctule

@@ -59,13 +59,14 @@ void change(Steps& steps, double from, double to, Change&& change) {
 
 void CountTimeline::advance(double now) { forget_before(steps_, now); }
 
-double CountTimeline::first_fit(std::uint32_t n_hosts, double walltime, double before) const {
+double CountTimeline::first_fit(std::uint32_t n_hosts, double walltime, double before,
+                                double until) const {
     double start = steps_.front().time;
     for (std::size_t i = 0; start < before; ++i) {
         const double end = i + 1 == steps_.size() ? infinity : steps_[i + 1].time;
         if (steps_[i].free < n_hosts) {
             start = end;
-        } else if (end >= std::min(start + walltime, before)) {
+        } else if (end >= std::min(start + walltime, until)) {
             break;
         }
     }
@@ -73,21 +74,24 @@ double CountTimeline::first_fit(std::uint32_t n_hosts, double walltime, double b
 }
 
 Slot CountTimeline::earliest(std::uint32_t n_hosts, double walltime) const {
-    return {first_fit(n_hosts, walltime, infinity), {0, 0}};
+    return {first_fit(n_hosts, walltime, infinity, infinity)};
 }
 
 // No lifting: a job at s may move to t if enough hosts are free on [t, min(t + walltime, s)); from
 // there on it uses its own.
 bool CountTimeline::hasten(std::uint32_t n_hosts, double walltime, Slot& held) {
-    const double start = first_fit(n_hosts, walltime, held.start);
+    const double start = first_fit(n_hosts, walltime, held.start, held.start);
     if (start >= held.start) {
         return false;
     }
-    const double end = start + walltime;
-    take(n_hosts, held, start, std::min(end, held.start));
-    give(n_hosts, held, std::max(end, held.start), held.start + walltime);
+    move(n_hosts, walltime, held.start, start);
     held.start = start;
     return true;
+}
+
+void CountTimeline::move(std::uint32_t n_hosts, double walltime, double from, double to) {
+    take(n_hosts, {}, to, std::min(to + walltime, from));
+    give(n_hosts, {}, std::max(to + walltime, from), from + walltime);
 }
 
 void CountTimeline::take(std::uint32_t n_hosts, const Slot&, double from, double to) {
@@ -98,50 +102,64 @@ void CountTimeline::give(std::uint32_t n_hosts, const Slot&, double from, double
     change(steps_, from, to, [=](std::uint32_t& free) { free += n_hosts; });
 }
 
-void HostTimeline::advance(double now) { forget_before(steps_, now); }
+GroupTimeline::GroupTimeline(const Hierarchy& hierarchy) {
+    for (Hierarchy::Group group = 0; group < hierarchy.n_groups(); ++group) {
+        groups_.push_back({hierarchy.size(group), CountTimeline(hierarchy.size(group))});
+    }
+}
 
-Slot HostTimeline::first_fit(std::uint32_t n_hosts, double walltime, double before) {
-    for (std::size_t i = 0; i < steps_.size() && steps_[i].time < before; ++i) {
-        if (steps_[i].free.count() < n_hosts) {
+void GroupTimeline::advance(double now) {
+    for (Group& group : groups_) {
+        group.timeline.advance(now);
+    }
+}
+
+Slot GroupTimeline::earliest(std::uint32_t n_hosts, double walltime) const {
+    Slot best;
+    for (Hierarchy::Group g = 0; g < groups_.size(); ++g) {
+        if (n_hosts > groups_[g].size) {
             continue;
         }
-        const double end = steps_[i].time + walltime;
-        common_ = steps_[i].free;
-        for (std::size_t j = i + 1; j < steps_.size() && steps_[j].time < end; ++j) {
-            common_.intersect(steps_[j].free);
-            if (common_.count() < n_hosts) {
-                break;
-            }
-        }
-        if (const auto run = common_.find_run(n_hosts)) {
-            return {steps_[i].time, *run};
+        const double start = groups_[g].timeline.first_fit(n_hosts, walltime, best.start, infinity);
+        if (start < best.start) {
+            best = {.start = start, .group = g};
         }
     }
-    return {};
+    return best;
 }
 
-Slot HostTimeline::earliest(std::uint32_t n_hosts, double walltime) {
-    return first_fit(n_hosts, walltime, infinity);
-}
-
-// Lifts the job, so that it may move onto hosts of its own.
-bool HostTimeline::hasten(std::uint32_t n_hosts, double walltime, Slot& held) {
-    give(n_hosts, held, held.start, held.start + walltime);
-    const Slot slot = first_fit(n_hosts, walltime, held.start);
-    const bool moved = slot.start < held.start;
-    if (moved) {
-        held = slot;
+// In its own group a job is not lifted: see CountTimeline::hasten.
+bool GroupTimeline::hasten(std::uint32_t n_hosts, double walltime, Slot& held) {
+    Slot best = held;
+    for (Hierarchy::Group g = 0; g < groups_.size(); ++g) {
+        if (n_hosts > groups_[g].size) {
+            continue;
+        }
+        const double until = g == held.group ? held.start : infinity;
+        const double start = groups_[g].timeline.first_fit(n_hosts, walltime, best.start, until);
+        if (start < best.start) {
+            best = {.start = start, .group = g};
+        }
     }
-    take(n_hosts, held, held.start, held.start + walltime);
-    return moved;
+    if (best.start >= held.start) {
+        return false;
+    }
+    if (best.group == held.group) {
+        groups_[held.group].timeline.move(n_hosts, walltime, held.start, best.start);
+    } else {
+        give(n_hosts, held, held.start, held.start + walltime);
+        take(n_hosts, best, best.start, best.start + walltime);
+    }
+    held = best;
+    return true;
 }
 
-void HostTimeline::take(std::uint32_t, const Slot& slot, double from, double to) {
-    change(steps_, from, to, [&](FreeHosts& free) { free.take(slot.hosts); });
+void GroupTimeline::take(std::uint32_t n_hosts, const Slot& slot, double from, double to) {
+    groups_[slot.group].timeline.take(n_hosts, slot, from, to);
 }
 
-void HostTimeline::give(std::uint32_t, const Slot& slot, double from, double to) {
-    change(steps_, from, to, [&](FreeHosts& free) { free.give(slot.hosts); });
+void GroupTimeline::give(std::uint32_t n_hosts, const Slot& slot, double from, double to) {
+    groups_[slot.group].timeline.give(n_hosts, slot, from, to);
 }
 
 } // namespace noctule

@@ -1,10 +1,10 @@
 // Free hosts over future time: what conservative backfilling plans on.
 //
-// Two timelines with one interface: one counts hosts, which is exact where any hosts will do; the
-// other knows which hosts, for jobs that need neighbours.
+// Timelines with one interface: one counts hosts, which is exact where any hosts will do, another
+// counts them by group, for jobs that stay in one. Jobs that need neighbours have a HostTimeline.
 #pragma once
 
-#include "free_hosts.hpp"
+#include "hierarchy.hpp"
 #include "types.hpp"
 
 #include <vector>
@@ -15,6 +15,7 @@ namespace noctule {
 struct Slot {
     double start = infinity;
     Interval hosts{0, 0};
+    Hierarchy::Group group = 0;
 };
 
 class CountTimeline {
@@ -40,33 +41,35 @@ class CountTimeline {
         std::uint32_t free; // hosts, until the next step
     };
 
-    // The first instant from which so many hosts are free, until the walltime or this date.
-    double first_fit(std::uint32_t n_hosts, double walltime, double before) const;
+    friend class GroupTimeline;
+
+    // The first instant from which so many hosts are free, for the walltime or until a date; some
+    // instant that is not before `before` if there is none before it.
+    double first_fit(std::uint32_t n_hosts, double walltime, double before, double until) const;
+
+    // Moves hosts from a start to an earlier one.
+    void move(std::uint32_t n_hosts, double walltime, double from, double to);
 
     std::vector<Step> steps_; // never empty
 };
 
-class HostTimeline {
+class GroupTimeline {
   public:
-    explicit HostTimeline(std::uint32_t n_hosts)
-        : steps_{{0.0, FreeHosts(n_hosts)}}, common_(n_hosts) {}
+    explicit GroupTimeline(const Hierarchy& hierarchy);
 
     void advance(double now);
-    Slot earliest(std::uint32_t n_hosts, double walltime);
+    Slot earliest(std::uint32_t n_hosts, double walltime) const;
     bool hasten(std::uint32_t n_hosts, double walltime, Slot& held);
     void take(std::uint32_t n_hosts, const Slot& slot, double from, double to);
     void give(std::uint32_t n_hosts, const Slot& slot, double from, double to);
 
   private:
-    struct Step {
-        double time;
-        FreeHosts free;
+    struct Group {
+        std::uint32_t size;
+        CountTimeline timeline;
     };
 
-    Slot first_fit(std::uint32_t n_hosts, double walltime, double before);
-
-    std::vector<Step> steps_;
-    FreeHosts common_; // free during a whole slot: kept to save allocations
+    std::vector<Group> groups_;
 };
 
 } // namespace noctule

@@ -14,12 +14,13 @@ inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double not_a_time = std::numeric_limits<double>::quiet_NaN();
 
 // What a job does once started. Delays and computations are alone on their hosts: one timer each.
-enum class ProfileKind : std::uint8_t { delay, compute, unsupported };
+// All else is a program (program.hpp), or something that no run can do.
+enum class ProfileKind : std::uint8_t { delay, compute, program, unsupported };
 
 struct Job {
     double submit_time;
     double walltime; // infinite if the user asked for none
-    double amount;   // seconds of a delay, work per host of a computation
+    double amount;   // seconds of a delay, work per host of a computation, 0 of a program
     std::uint32_t n_hosts;
     ProfileKind kind;
     bool failing; // ends with a non-zero return code
@@ -44,17 +45,27 @@ enum class EventKind : std::uint8_t {
     job_cancelled,
     job_submitted,
     timer_fired,
+    message_sent,        // by a job; the subject is a message
+    power_state_changed, // the subject is a request
+    host_failed,
+    host_restored,
 };
 
 using TimerTag = std::uint32_t;
 
 struct Event {
     double time;
-    JobIndex job; // or the tag of a timer
+    std::uint32_t job; // or what the kind says: the tag of a timer, a message, a request, a host
     EventKind kind;
 };
 
 // How hosts are chosen for a job whose policy does not name them.
-enum class Allocation : std::uint8_t { first, best_effort_contiguous, contiguous };
+enum class Allocation : std::uint8_t {
+    first,
+    best_effort_contiguous,
+    contiguous,
+    best_effort_local,
+    local,
+};
 
 } // namespace noctule

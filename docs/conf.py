@@ -41,8 +41,11 @@ python_maximum_signature_line_length = 90
 # There is no network, hence no inventory of other projects to link to.
 _OTHERS = "collections|datetime|hypothesis|matplotlib|msgspec|numpy|os|pandas|pathlib|typing"
 nitpick_ignore_regex = [(r"py:.*", rf"({_OTHERS})\..*")]
-# packages that a module imports only if they are needed, so that autodoc knows no more than this
-nitpick_ignore = [("py:class", name) for name in ("Figure", "pd.DataFrame")]
+# what a module imports only if it is needed, so that autodoc knows no more than this
+nitpick_ignore = [
+    ("py:class", name)
+    for name in ("Figure", "pd.DataFrame", "NetworkPlan", "noctule._core.MpiTrace")
+]
 
 
 def _union(alias: object) -> str:

@@ -2,8 +2,9 @@
 
     python studies/run.py NAME [--workers N] [--logs DIR] [-o DIR]
 
-A study is a folder here with `campaign.toml` and, where a paper printed figures, `published.toml`.
-The exit code is 1 if one of ours differs by more than the study allows.
+A study is a folder here with `campaign.toml` and, where a paper printed figures, `published.toml`,
+where it says what is better than what, `claims.toml`. The exit code is 1 if one of our figures
+differs by more than the study allows, or if a claim does not hold.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from noctule.campaign import Campaign, LocalWorkers, load_results, run_campaign
+from noctule.comparison import Comparison, compare
 from noctule.console import Table, plain_table
 from noctule.errors import NoctuleError
 
@@ -90,6 +93,78 @@ def report(published: Mapping[str, Any], results: pd.DataFrame) -> bool:
     return all(figure.agrees for figure in found)
 
 
+def report_claims(claims: Mapping[str, Any], results: pd.DataFrame) -> bool:
+    """Print differences along a parameter, and whether each claim holds; all must."""
+    print(claims["source"])
+    for name, runs in claims["experiments"].items():
+        chosen = _matching(results, runs)
+        if chosen.empty:
+            raise SystemExit(f"{name}: no run with {runs}")
+        print(f"\n{name}: {claims['metric']} beside {claims['baseline']}")
+        print("\n".join(plain_table(_along(claims, chosen))))
+    rows, hold = [], True
+    for claim in claims["claim"]:
+        for name in claim["experiments"]:
+            found = _compared(claims, _matching(results, claims["experiments"][name]), claim)
+            holds = found.significant and found.difference.value < 0
+            hold &= holds
+            rows.append([name, claim["better"], claim["worse"], _relative(found), _verdict(holds)])
+    headers = ["experiment", "better", "than", "difference (95 %)", ""]
+    print("\n" + "\n".join(plain_table(Table(headers, rows, of_numbers=False))))
+    return hold
+
+
+def _verdict(holds: bool) -> str:
+    return "ok" if holds else "DOES NOT HOLD"
+
+
+def _matching(results: pd.DataFrame, runs: Mapping[str, str]) -> pd.DataFrame:
+    """Return the runs whose columns match patterns."""
+    chosen = results[(results["bound"] == "") & (results["status"] == "done")]
+    for column, pattern in runs.items():
+        chosen = chosen[[fnmatchcase(str(value), pattern) for value in chosen[column]]]
+    return chosen
+
+
+def _axes(claims: Mapping[str, Any]) -> list[str]:
+    return ["workload", "platform", "policy", "seed", claims["along"]]
+
+
+def _compared(
+    claims: Mapping[str, Any], runs: pd.DataFrame, claim: Mapping[str, Any]
+) -> Comparison:
+    runs = runs[runs[claims["along"]] >= claims["from"]]
+    runs = runs[runs["policy"].isin([claim["better"], claim["worse"]])]
+    answer = compare(
+        runs, "policy", claims["metric"], baseline=claim["worse"], axes=_axes(claims), unit="seed"
+    )
+    return answer.comparisons[0]
+
+
+def _along(claims: Mapping[str, Any], runs: pd.DataFrame) -> Table:
+    """Return the mean of the baseline, and what the others differ by, along the parameter."""
+    along, baseline, metric = claims["along"], claims["baseline"], claims["metric"]
+    shown = runs[runs[along].isin(claims["shown"])]
+    answer = compare(
+        shown, "policy", metric, baseline=baseline, within=along, axes=_axes(claims), unit="seed"
+    )
+    levels = list(dict.fromkeys(found.level for found in answer.comparisons))
+    cells = {(found.within[along], found.level): found for found in answer.comparisons}
+    rows = []
+    for value in sorted(shown[along].unique().tolist()):
+        first = cells[value, levels[0]]
+        mean = first.reference_mean / UNITS[claims["unit"]]
+        rows.append([f"{value:g}", f"{mean:.2f}", *(_relative(cells[value, n]) for n in levels)])
+    return Table([along.rpartition(".")[2], f"{baseline} ({claims['unit']})", *levels], rows)
+
+
+def _relative(found: Comparison) -> str:
+    if found.relative is None:
+        return "-"
+    low, high = found.relative.low, found.relative.high
+    return f"{found.relative.value:+.1f} % ({low:+.1f} to {high:+.1f})"
+
+
 def overview(results: pd.DataFrame) -> None:
     names = ["makespan", "mean_waiting_time", "mean_slowdown", "mean_bounded_slowdown"]
     axes = ["workload", "platform", "policy"]
@@ -116,6 +191,9 @@ def main() -> int:
         print(f"study {options.name}: {error}", file=sys.stderr)
         return 3
     print(f"{tally.n_runs} runs, {tally.n_failed} failed; {output}")
+    if (folder / "claims.toml").exists():
+        claims = tomllib.loads((folder / "claims.toml").read_text())
+        return 0 if report_claims(claims, results) and not tally.n_failed else 1
     path = folder / "published.toml"
     if not path.exists():
         overview(results)

@@ -77,18 +77,31 @@ struct NativePolicy {
     }
 };
 
+// The machine that a run is to make for itself.
+struct MachineSetup {
+    std::shared_ptr<const MachinePlan> plan;
+    std::uint32_t n_storages;
+    MachineOptions options;
+    bool report_ranks;
+    bool has_latency;
+};
+
 // A job's id as the user wrote it: an int or a str.
 nb::object id_object(const JobTable& table, JobIndex job);
 
 void bind_errors(nb::module_& module);
 void bind_host_set(nb::module_& module);
+void bind_programs(nb::module_& module);
 void bind_job_table(nb::module_& module);
 void bind_swf(nb::module_& module);
 void bind_record(nb::module_& module);
 void bind_summary(nb::module_& module);
+void bind_network(nb::module_& module);
 void bind_batch(nb::module_& module);
+void bind_machine(nb::module_& module);
 void bind_engine(nb::module_& module);
 void bind_native_policy(nb::module_& module);
 void bind_view(nb::module_& module);
+void bind_mpi(nb::module_& module);
 
 } // namespace noctule

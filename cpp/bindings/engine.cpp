@@ -4,6 +4,7 @@
 #include "errors.hpp"
 #include "policies/policies.hpp"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -28,22 +29,32 @@ std::vector<std::string> hosts_text(const Record& record, std::size_t first, std
     return texts;
 }
 
-std::shared_ptr<BoundEngine> make_engine(std::uint32_t n_hosts,
-                                         std::shared_ptr<const JobTable> table, double speed,
-                                         std::vector<double> speeds, double reference_speed,
-                                         bool enforce_walltime, bool reject_oversized,
-                                         bool wait_for_timers, double launch_delay,
-                                         double epilogue_delay, double until) {
+std::shared_ptr<BoundEngine>
+make_engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, double speed,
+            std::vector<double> speeds, std::vector<std::uint32_t> groups, double reference_speed,
+            bool enforce_walltime, bool reject_oversized, bool wait_for_timers, double launch_delay,
+            double epilogue_delay, double until, bool share_hosts, const MachineSetup* machine) {
     const Options options{.speed = speed,
                           .speeds = std::move(speeds),
+                          .groups = std::move(groups),
                           .reference_speed = reference_speed,
                           .enforce_walltime = enforce_walltime,
                           .reject_oversized = reject_oversized,
                           .wait_for_timers = wait_for_timers,
                           .launch_delay = launch_delay,
                           .epilogue_delay = epilogue_delay,
-                          .until = until};
-    return std::make_shared<BoundEngine>(n_hosts, std::move(table), options);
+                          .until = until,
+                          .share_hosts = share_hosts};
+    MachineParts parts;
+    if (machine != nullptr) {
+        parts.machine = std::make_unique<Machine>(machine->plan, machine->options);
+        parts.execution = {reference_speed, machine->report_ranks, machine->has_latency};
+        parts.has_latency = machine->has_latency;
+        for (HostId storage = 0; storage < machine->n_storages; ++storage) {
+            parts.storages.push_back(n_hosts + storage);
+        }
+    }
+    return std::make_shared<BoundEngine>(n_hosts, std::move(table), options, std::move(parts));
 }
 
 NativePolicy make_native(const std::string& name, const std::vector<std::pair<int, double>>& order,
@@ -55,12 +66,36 @@ NativePolicy make_native(const std::string& name, const std::vector<std::pair<in
     return {make_policy(name, Order(std::move(program)), static_cast<Allocation>(allocation))};
 }
 
+// What a run on a machine has besides; columns are empty where it has none.
+void bind_power_record(nb::class_<Record>& record) {
+    const auto add = [&](const char* name, auto member, const char* type) {
+        const std::string signature =
+            "def " + std::string(name) + "(self) -> numpy.typing.NDArray[numpy." + type + "]";
+        record.def_prop_ro(name, record_column(member), nb::sig(signature.c_str()));
+    };
+    add("host_state_sleeping", &Record::host_state_sleeping, "uint32");
+    add("host_state_switching_on", &Record::host_state_switching_on, "uint32");
+    add("host_state_switching_off", &Record::host_state_switching_off, "uint32");
+    add("energy", &Record::energy, "float64");
+    add("energy_time", &Record::energy_time, "float64");
+    add("energy_joules", &Record::energy_joules, "float64");
+    add("energy_least_watts", &Record::energy_least_watts, "float64");
+    add("energy_why", &Record::energy_why, "uint8");
+    add("power_time", &Record::power_time, "float64");
+    add("power_watts", &Record::power_watts, "float64");
+    add("power_state_time", &Record::power_state_time, "float64");
+    add("power_state_value", &Record::power_state_value, "int32");
+    record.def_ro("power_state_hosts", &Record::power_state_hosts,
+                  "Hosts of each change of power states.");
+}
+
 } // namespace
 
 void bind_record(nb::module_& module) {
-    nb::class_<Record>(module, "Record",
-                       "What happened: columns, in the order in which jobs ended.")
-        .def("__len__", &Record::size)
+    nb::class_<Record> record(module, "Record",
+                              "What happened: columns, in the order in which jobs ended.");
+    bind_power_record(record);
+    record.def("__len__", &Record::size)
         .def(
             "hosts",
             [](const Record& record, std::size_t row) {
@@ -106,12 +141,36 @@ void bind_native_policy(nb::module_& module) {
     module.def("policy_names", &policy_names, "Return the names of the native policies.");
 }
 
+// What a policy may yield beside decisions where the run has Batsim's latency.
+void bind_instruction(nb::module_& module) {
+    nb::class_<Instruction>(module, "BatsimInstruction",
+                            "What a scheduler tells Batsim that changes nothing but takes time.")
+        .def_static(
+            "nothing",
+            [](double date) {
+                return Instruction{.kind = Instruction::Kind::nothing, .date = date};
+            },
+            nb::arg("date"), "A message.")
+        .def_static(
+            "question",
+            [](double date) {
+                return Instruction{.kind = Instruction::Kind::question, .date = date};
+            },
+            nb::arg("date"), "A message that is answered.")
+        .def_static(
+            "wait",
+            [](double date) { return Instruction{.kind = Instruction::Kind::wait, .date = date}; },
+            nb::arg("date"), "Nothing is told before this date.");
+}
+
 void bind_engine(nb::module_& module) {
+    bind_instruction(module);
     nb::class_<BoundEngine>(module, "Engine", "The time-keeper of one run.")
         .def(nb::new_(&make_engine), nb::arg("n_hosts"), nb::arg("table"), nb::kw_only(),
-             nb::arg("speed"), nb::arg("speeds"), nb::arg("reference_speed"),
+             nb::arg("speed"), nb::arg("speeds"), nb::arg("groups"), nb::arg("reference_speed"),
              nb::arg("enforce_walltime"), nb::arg("reject_oversized"), nb::arg("wait_for_timers"),
-             nb::arg("launch_delay"), nb::arg("epilogue_delay"), nb::arg("until"))
+             nb::arg("launch_delay"), nb::arg("epilogue_delay"), nb::arg("until"),
+             nb::arg("share_hosts"), nb::arg("machine").none())
         .def(
             "run",
             [](BoundEngine& engine, NativePolicy& native, std::uint64_t n_calls) {
@@ -128,7 +187,14 @@ void bind_engine(nb::module_& module) {
         .def(
             "record", [](BoundEngine& e, bool final) { return e.at_rest().record(final); },
             nb::arg("final"),
-            "Return the record so far; a final one is shared, and the run must not go on.");
+            "Return the record so far; a final one is shared, and the run must not go on.")
+        .def(
+            "spent", [](BoundEngine& e) { return e.at_rest().spent(); },
+            "Return the joules of each host: idle, computing, switching, sleeping; empty where "
+            "nobody counts.")
+        .def(
+            "warnings", [](BoundEngine& e) { return e.at_rest().warnings(); },
+            "Return what was odd about the network, in sentences.");
 }
 
 } // namespace noctule

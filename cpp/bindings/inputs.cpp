@@ -68,13 +68,26 @@ std::vector<double> copied(const std::optional<Input<double>>& column) {
                   : std::vector<double>();
 }
 
+void add_programs(JobTable& table, const Input<std::uint32_t>& program,
+                  const ProgramTable& programs) {
+    table.program_indices.assign(program.data(), program.data() + program.size());
+    for (const ProgramIndex index : table.program_indices) {
+        if (index != no_program && index >= programs.size()) {
+            throw InputError("program: got " + std::to_string(index) + ", expected one of the " +
+                             std::to_string(programs.size()) + " programs");
+        }
+    }
+    table.programs = std::make_shared<const ProgramTable>(programs);
+}
+
 std::shared_ptr<JobTable>
 make_job_table(const nb::object& ids, const Input<double>& submit_time,
                const Input<double>& walltime, const Input<std::uint32_t>& n_hosts,
                const Input<double>& amount, const Input<std::uint8_t>& kind,
                const Input<std::uint8_t>& failing, const std::optional<Input<double>>& cancel_time,
                const std::optional<Input<double>>& launch_delay,
-               const std::optional<Input<double>>& epilogue_delay) {
+               const std::optional<Input<double>>& epilogue_delay,
+               const std::optional<Input<std::uint32_t>>& program, const ProgramTable* programs) {
     auto table = std::make_shared<JobTable>();
     const std::size_t n = submit_time.size();
     if (nb::isinstance<nb::list>(ids)) {
@@ -92,6 +105,9 @@ make_job_table(const nb::object& ids, const Input<double>& submit_time,
     table->cancel_times = copied(cancel_time);
     table->launch_delays = copied(launch_delay);
     table->epilogue_delays = copied(epilogue_delay);
+    if (program && programs != nullptr) {
+        add_programs(*table, *program, *programs);
+    }
     return table;
 }
 
@@ -168,7 +184,8 @@ void bind_job_table(nb::module_& module) {
         .def(nb::new_(&make_job_table), nb::arg("ids"), nb::kw_only(), nb::arg("submit_time"),
              nb::arg("walltime"), nb::arg("n_hosts"), nb::arg("amount"), nb::arg("kind"),
              nb::arg("failing"), nb::arg("cancel_time") = nb::none(),
-             nb::arg("launch_delay") = nb::none(), nb::arg("epilogue_delay") = nb::none())
+             nb::arg("launch_delay") = nb::none(), nb::arg("epilogue_delay") = nb::none(),
+             nb::arg("program") = nb::none(), nb::arg("programs").none() = nb::none())
         .def("__len__", [](const JobTable& table) { return table.jobs.size(); })
         .def(
             "job_id", [](const JobTable& t, std::size_t i) { return id_object(t, checked(t, i)); },
@@ -191,6 +208,32 @@ void bind_job_table(nb::module_& module) {
                 table.dependencies.push_back({checked(table, job), checked(table, on), think_time});
             },
             nb::arg("job"), nb::arg("on"), nb::arg("think_time"))
+        .def(
+            "set_rank_hosts",
+            [](JobTable& table, std::size_t job, std::vector<std::uint32_t> hosts) {
+                table.rank_hosts[checked(table, job)] = std::move(hosts);
+            },
+            nb::arg("job"), nb::arg("hosts"))
+        .def(
+            "rank_hosts",
+            [](const JobTable& t, std::size_t i) {
+                const auto hosts = t.ranks_of(checked(t, i));
+                return std::vector<std::uint32_t>(hosts.begin(), hosts.end());
+            },
+            nb::arg("index"))
+        .def(
+            "program_index",
+            [](const JobTable& t, std::size_t i) -> std::optional<ProgramIndex> {
+                const ProgramIndex index = t.program_index(checked(t, i));
+                return index == no_program ? std::nullopt : std::optional(index);
+            },
+            nb::arg("index"), "Return which of the programs a job runs, or None.")
+        .def(
+            "programs",
+            [](const JobTable& t) {
+                return std::make_shared<ProgramTable>(t.programs ? *t.programs : ProgramTable());
+            },
+            "Return a copy of the programs of the jobs, to which others can be added.")
         .def("dependency_cycle", &JobTable::dependency_cycle,
              "Return a job that waits for itself through others, or None.")
         .def_prop_ro("job_ids", &all_ids,

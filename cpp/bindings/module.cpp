@@ -29,12 +29,16 @@ NB_MODULE(_core, module) {
     module.doc() = "Noctule's engine.";
     noctule::bind_errors(module);
     noctule::bind_host_set(module);
+    noctule::bind_programs(module);
     noctule::bind_job_table(module);
     noctule::bind_swf(module);
     noctule::bind_record(module);
     noctule::bind_summary(module);
+    noctule::bind_network(module);
+    noctule::bind_machine(module);
     noctule::bind_engine(module);
     noctule::bind_native_policy(module);
     noctule::bind_batch(module);
     noctule::bind_view(module);
+    noctule::bind_mpi(module);
 }

@@ -3,8 +3,10 @@
 
 #include "errors.hpp"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <array>
 #include <cmath>
@@ -19,12 +21,18 @@ struct PythonView::Messages {
     nb::object job_cancelled = module.attr("JobCancelled");
     nb::object hosts_released = module.attr("HostsReleased");
     nb::object timer_fired = module.attr("TimerFired");
+    nb::object message_sent = module.attr("MessageSent");
+    nb::object power_state_changed = module.attr("PowerStateChanged");
+    nb::object host_failed = module.attr("HostFailed");
+    nb::object host_restored = module.attr("HostRestored");
     nb::object start_job = module.attr("StartJob");
     nb::object reject_job = module.attr("RejectJob");
     nb::object kill_job = module.attr("KillJob");
     nb::object call_at = module.attr("CallAt");
     nb::object cancel_call = module.attr("CancelCall");
     nb::object register_job = module.attr("RegisterJob");
+    nb::object set_power_state = module.attr("SetPowerState");
+    nb::object send_message = module.attr("SendMessage");
     nb::object states = nb::module_::import_("noctule.record").attr("STATE_WORDS");
     nb::object job = nb::str("job");
     nb::object hosts = nb::str("hosts");
@@ -136,6 +144,23 @@ nb::tuple PythonView::make_events() {
         case EventKind::timer_fired:
             list.append(messages_->timer_fired(event.time, tag_names_[event.job]));
             break;
+        case EventKind::message_sent: {
+            const JobMessage& message = engine_->message(event.job);
+            list.append(messages_->message_sent(event.time, nb::steal(job_object(message.job)),
+                                                message.text));
+            break;
+        }
+        case EventKind::power_state_changed: {
+            const PowerRequest& request = engine_->power_request(event.job);
+            list.append(messages_->power_state_changed(event.time, request.hosts, request.state));
+            break;
+        }
+        case EventKind::host_failed:
+            list.append(messages_->host_failed(event.time, event.job));
+            break;
+        case EventKind::host_restored:
+            list.append(messages_->host_restored(event.time, event.job));
+            break;
         }
     }
     return nb::tuple(list);
@@ -235,27 +260,70 @@ void PythonView::apply(nb::handle decision) {
         engine_->cancel_call(tag_of(nb::getattr(decision, m.tag)));
     } else if (type.is(m.register_job)) {
         apply_register(decision);
+    } else if (type.is(m.set_power_state)) {
+        apply_power_state(decision);
+    } else if (type.is(m.send_message)) {
+        apply_message(decision);
+    } else if (nb::isinstance<Instruction>(decision)) {
+        engine_->say(*nb::inst_ptr<Instruction>(decision));
     } else {
         refuse("decide()", "gave " + std::string(nb::repr(decision).c_str()) +
                                ", expected a decision such as StartJob(job)");
     }
 }
 
+HostSet PythonView::host_set(nb::handle hosts, const std::string& decision) {
+    HostSet set;
+    if (!nb::try_cast(hosts, set)) {
+        try {
+            set = nb::cast<HostSet>(nb::type<HostSet>()(hosts));
+        } catch (const nb::python_error&) {
+            refuse(decision, "got the hosts " + std::string(nb::repr(hosts).c_str()) +
+                                 ", expected a HostSet, whole numbers, or a text such as '0-3 7'");
+        }
+    }
+    return set;
+}
+
 void PythonView::apply_start(nb::handle decision) {
     const JobIndex job = find(nb::getattr(decision, messages_->job), "StartJob");
+    const std::string name = "StartJob(job_id=" + engine_->table().id(job) + ")";
     Decision what{.kind = Decision::Kind::start, .job = job};
     const nb::object hosts = nb::getattr(decision, messages_->hosts);
     if (!hosts.is_none()) {
         what.named_hosts = true;
-        if (!nb::try_cast(hosts, what.hosts)) {
-            try {
-                what.hosts = nb::cast<HostSet>(nb::type<HostSet>()(hosts));
-            } catch (const nb::python_error&) {
-                refuse("StartJob(job_id=" + engine_->table().id(job) + ")",
-                       "got the hosts " + std::string(nb::repr(hosts).c_str()) +
-                           ", expected a HostSet, whole numbers, or a text such as '0-3 7'");
-            }
-        }
+        what.hosts = host_set(hosts, name);
+    }
+    const nb::object mapping = nb::getattr(decision, "mapping");
+    const nb::object storages = nb::getattr(decision, "storages");
+    if (!mapping.is_none() && !nb::try_cast(mapping, what.layout.mapping)) {
+        refuse(name, "got the mapping " + std::string(nb::repr(mapping).c_str()) +
+                         ", expected positions among the named hosts");
+    }
+    if (!storages.is_none() && !nb::try_cast(storages, what.layout.storages)) {
+        refuse(name, "got the storages " + std::string(nb::repr(storages).c_str()) +
+                         ", expected ids of storage hosts by label");
+    }
+    if (!what.named_hosts && !(mapping.is_none() && storages.is_none())) {
+        refuse(name, "got a mapping or storages without hosts, expected hosts beside them");
+    }
+    apply_or_postpone(decision, std::move(what));
+}
+
+void PythonView::apply_power_state(nb::handle decision) {
+    Decision what{.kind = Decision::Kind::set_power_state};
+    what.hosts = host_set(nb::getattr(decision, messages_->hosts), "SetPowerState");
+    if (!nb::try_cast(nb::getattr(decision, "state"), what.state)) {
+        refuse(nb::repr(decision).c_str(), "expected the number of a power state");
+    }
+    apply_or_postpone(decision, std::move(what));
+}
+
+void PythonView::apply_message(nb::handle decision) {
+    Decision what{.kind = Decision::Kind::send_message};
+    what.job = find(nb::getattr(decision, messages_->job), "SendMessage");
+    if (!nb::try_cast(nb::getattr(decision, "message"), what.message)) {
+        refuse(nb::repr(decision).c_str(), "expected a text as the message");
     }
     apply_or_postpone(decision, std::move(what));
 }
@@ -282,8 +350,13 @@ void PythonView::apply_register(nb::handle decision) {
                   nb::cast<std::uint32_t>(row.attr("n_hosts")),
                   static_cast<ProfileKind>(nb::cast<int>(row.attr("kind"))),
                   nb::cast<bool>(row.attr("failing"))};
-    engine_->register_job(job, nb::str(nb::object(row.attr("id"))).c_str(), number("cancel_time"),
-                          number("launch_delay"), number("epilogue_delay"));
+    const nb::object programs = row.attr("programs");
+    engine_->register_job(
+        job, nb::str(nb::object(row.attr("id"))).c_str(), number("cancel_time"),
+        number("launch_delay"), number("epilogue_delay"),
+        programs.is_none() ? no_program : nb::cast<ProgramIndex>(row.attr("program")),
+        programs.is_none() ? nullptr : nb::cast<std::shared_ptr<ProgramTable>>(programs),
+        nb::cast<std::vector<std::uint32_t>>(row.attr("rank_hosts")));
 }
 
 void PythonView::forget_ended() {

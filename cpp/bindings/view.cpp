@@ -7,10 +7,12 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
 #include <optional>
+#include <tuple>
 
 namespace noctule {
 
@@ -64,6 +66,15 @@ template <typename Get> auto of_engine(Get get) {
     return [get](const ViewJob& job) { return get(view_of(job).engine(), job.index); };
 }
 
+std::vector<std::tuple<std::string, std::int64_t, double>> progress_of(Engine& engine,
+                                                                       JobIndex job) {
+    std::vector<std::tuple<std::string, std::int64_t, double>> levels;
+    for (const ProgressLevel& level : engine.progress(job)) {
+        levels.emplace_back(level.profile, level.part, level.done);
+    }
+    return levels;
+}
+
 nb::object label(const ViewJob& job, const char* name) {
     return job.jobs.attr("label")(name, job.index);
 }
@@ -115,6 +126,10 @@ void bind_view_job(nb::module_& module) {
                      "start_time + walltime.")
         .def_prop_ro("hosts", of_engine([](Engine& e, JobIndex j) { return e.hosts(j); }),
                      "Hosts that the job holds.")
+        .def_prop_ro("progress", of_engine(&progress_of),
+                     "How far a running or a killed job has come: (profile, part, done) of its "
+                     "profile, of the part that it is in, and so on; `part` counts over all "
+                     "repetitions of a sequence, and is -1 where nobody can tell.")
         .def_prop_ro(
             "runtime",
             [](const ViewJob& job) {
@@ -198,8 +213,46 @@ void bind_view(nb::module_& module) {
             "free", [](PythonView& v) { return v.engine().free_hosts().to_host_set(); },
             "Free hosts.")
         .def_prop_ro(
+            "groups",
+            [](PythonView& v) {
+                const Hierarchy& hierarchy = v.engine().hierarchy();
+                std::vector<HostSet> groups;
+                for (Hierarchy::Group group = 0; group < hierarchy.n_groups(); ++group) {
+                    groups.push_back(hierarchy.hosts(group));
+                }
+                return groups;
+            },
+            "Hosts that lie close together, under one switch or in one cabinet; every host is in "
+            "one group.")
+        .def_prop_ro(
             "completing", [](PythonView& v) { return v.engine().completing_hosts(); },
             "Hosts in the epilogue of an ended job: not free yet.")
+        .def_prop_ro(
+            "asleep", [](PythonView& v) { return v.engine().hosts_in(HostPhase::asleep); },
+            "Hosts in a power state in which they sleep.")
+        .def_prop_ro(
+            "switching",
+            [](PythonView& v) {
+                return v.engine()
+                    .hosts_in(HostPhase::switching_on)
+                    .united(v.engine().hosts_in(HostPhase::switching_off));
+            },
+            "Hosts that are being switched on or off.")
+        .def_prop_ro(
+            "failed", [](PythonView& v) { return v.engine().hosts_in(HostPhase::failed); },
+            "Hosts that have failed, and are not back.")
+        .def(
+            "power_state",
+            [](PythonView& v, std::size_t host) {
+                if (!v.engine().has_machine() || host >= v.engine().n_hosts()) {
+                    throw nb::index_error("the run has no power states, or no such host");
+                }
+                return v.engine().power_state(static_cast<HostId>(host));
+            },
+            nb::arg("host"), "Return the power state of a host.")
+        .def_prop_ro(
+            "energy", [](PythonView& v) { return v.engine().joules(); },
+            "Joules of all hosts so far; NaN where the run does not count them.")
         .def_prop_ro(
             "waiting", [](nb::handle v) { return job_list(v, false); },
             "Waiting jobs, in order of submission.")

@@ -59,6 +59,9 @@ class PythonView {
     void settle_events();
     void apply(nb::handle decision);
     void apply_start(nb::handle decision);
+    void apply_power_state(nb::handle decision);
+    void apply_message(nb::handle decision);
+    HostSet host_set(nb::handle hosts, const std::string& decision);
     void apply_register(nb::handle decision);
     void apply_or_postpone(nb::handle decision, Decision&& what);
     void forget_ended();

@@ -7,11 +7,12 @@
 //
 // Mu'alem and Feitelson, "Utilization, predictability, workloads, and user runtime estimates in
 // scheduling the IBM SP2 with backfilling", IEEE TPDS 12(6), 2001.
+#include "host_timeline.hpp"
 #include "policies/policies.hpp"
-#include "timeline.hpp"
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 
 namespace noctule {
 
@@ -21,6 +22,14 @@ constexpr TimerTag next_reservation = 0;
 
 enum class WhenRoomAppears { compress, replan };
 
+template <typename Timeline> Timeline empty_plan(const View& view) {
+    if constexpr (std::is_same_v<Timeline, GroupTimeline>) {
+        return Timeline(view.hierarchy());
+    } else {
+        return Timeline(view.n_hosts());
+    }
+}
+
 template <typename Timeline> class Conservative final : public Policy {
   public:
     Conservative(Order order, Allocation allocation, WhenRoomAppears mode)
@@ -28,7 +37,7 @@ template <typename Timeline> class Conservative final : public Policy {
 
     void decide(const View& view, std::span<const Event> events, Decisions& decisions) override {
         if (!timeline_) {
-            timeline_.emplace(view.n_hosts());
+            timeline_.emplace(empty_plan<Timeline>(view));
         }
         timeline_->advance(view.now());
         const bool room = make_room(view, events);
@@ -151,7 +160,7 @@ template <typename Timeline> class Conservative final : public Policy {
     // Compression plans anew only where a job was late, and then in the order of the slots that
     // were promised.
     void replan(const View& view) {
-        timeline_.emplace(view.n_hosts());
+        timeline_.emplace(empty_plan<Timeline>(view));
         timeline_->advance(view.now());
         view.releases().for_each([&](const Release& release) {
             timeline_->take(release.n_hosts, running_[release.job], view.now(), release.time);
@@ -194,11 +203,17 @@ template <typename Timeline> class Conservative final : public Policy {
     }
 
     bool start(const View& view, const Planned& planned, Decisions& decisions) {
-        if (allocation_ == Allocation::contiguous) {
+        if constexpr (std::is_same_v<Timeline, HostTimeline>) {
             if (!view.free_hosts().contains(planned.slot.hosts)) {
                 return false;
             }
             decisions.start(planned.job, HostSet::from_intervals({planned.slot.hosts}));
+        } else if constexpr (std::is_same_v<Timeline, GroupTimeline>) {
+            const HostSet& group = view.hierarchy().hosts(planned.slot.group);
+            if (planned.n_hosts > view.free_hosts().count(group)) {
+                return false;
+            }
+            decisions.start(planned.job, view.free_hosts().first_of(group, planned.n_hosts));
         } else {
             if (planned.n_hosts > view.n_free()) {
                 return false;
@@ -236,6 +251,9 @@ template <typename Timeline> class Conservative final : public Policy {
 std::unique_ptr<Policy> make(Order order, Allocation allocation, WhenRoomAppears mode) {
     if (allocation == Allocation::contiguous) {
         return std::make_unique<Conservative<HostTimeline>>(std::move(order), allocation, mode);
+    }
+    if (allocation == Allocation::local) {
+        return std::make_unique<Conservative<GroupTimeline>>(std::move(order), allocation, mode);
     }
     return std::make_unique<Conservative<CountTimeline>>(std::move(order), allocation, mode);
 }

@@ -203,6 +203,9 @@ std::unique_ptr<Policy> make_easy(Order order, Allocation allocation) {
     if (allocation == Allocation::contiguous) {
         return std::make_unique<ContiguousEasy>(std::move(order));
     }
+    if (allocation == Allocation::local) {
+        return make_local_easy(std::move(order));
+    }
     return std::make_unique<Easy>(std::move(order), allocation);
 }
 

@@ -1,6 +1,7 @@
 // The native policies, by name.
 #pragma once
 
+#include "allocation.hpp"
 #include "order.hpp"
 #include "policy.hpp"
 
@@ -14,8 +15,12 @@ namespace noctule {
 std::unique_ptr<Policy> make_fcfs(Order order, Allocation allocation);
 std::unique_ptr<Policy> make_filler(Order order, Allocation allocation);
 std::unique_ptr<Policy> make_easy(Order order, Allocation allocation);
+std::unique_ptr<Policy> make_local_easy(Order order);
 std::unique_ptr<Policy> make_conservative(Order order, Allocation allocation);
 std::unique_ptr<Policy> make_replanning(Order order, Allocation allocation);
+
+// The policy for all jobs that fit into the largest group of hosts; the others are rejected.
+std::unique_ptr<Policy> make_group_limit(std::unique_ptr<Policy> policy);
 
 std::vector<std::string> policy_names();
 
@@ -24,8 +29,7 @@ std::unique_ptr<Policy> make_policy(std::string_view name, Order order, Allocati
 
 // Whether a job of n hosts can start now.
 inline bool fits(const View& view, std::uint32_t n_hosts, Allocation allocation) {
-    return n_hosts <= view.n_free() && (allocation != Allocation::contiguous ||
-                                        view.free_hosts().find_run(n_hosts).has_value());
+    return finds_hosts(allocation, n_hosts, view.free_hosts(), view.hierarchy());
 }
 
 } // namespace noctule

@@ -33,7 +33,9 @@ std::vector<std::string> policy_names() {
 std::unique_ptr<Policy> make_policy(std::string_view name, Order order, Allocation allocation) {
     for (const Entry& entry : policies) {
         if (name == entry.name) {
-            return entry.make(std::move(order), allocation);
+            std::unique_ptr<Policy> policy = entry.make(std::move(order), allocation);
+            return allocation == Allocation::local ? make_group_limit(std::move(policy))
+                                                   : std::move(policy);
         }
     }
     throw InputError("policy: got '" + std::string(name) + "', expected the name of a native one");

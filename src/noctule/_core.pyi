@@ -1,6 +1,7 @@
 """Noctule's engine."""
 
 from collections.abc import Iterator, Mapping, Sequence
+import enum
 from typing import Annotated, Any, overload
 
 import numpy
@@ -51,10 +52,40 @@ class HostSet:
     def intervals(self) -> list[tuple[int, int]]:
         """Return the (first, last) of each run of hosts, both inclusive."""
 
+class ProgramTable:
+    """What jobs do once started, as trees: parts come before wholes."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def add_wait(self, name: str, return_code: int, seconds: float) -> int: ...
+
+    def add_computation(self, name: str, return_code: int, work: float, spread: bool) -> int: ...
+
+    def add_parallel_task(self, name: str, return_code: int, flops: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int: ...
+
+    def add_homogeneous_task(self, name: str, return_code: int, flops: float, bytes: float, amounts: int) -> int: ...
+
+    def add_storage_transfer(self, name: str, return_code: int, read_bytes: float, written_bytes: float, storage: str, spread: bool) -> int: ...
+
+    def add_staging(self, name: str, return_code: int, bytes: float, from_storage: str, to_storage: str) -> int: ...
+
+    def add_sequence(self, name: str, return_code: int, parts: Sequence[int], repeat: int) -> int: ...
+
+    def add_send(self, name: str, return_code: int, message: str, seconds: float) -> int: ...
+
+    def add_receive(self, name: str, return_code: int, pattern: str, success: int | None, failure: int | None, timeout: int | None, poll_seconds: float) -> int: ...
+
+    def add_usage_trace(self, name: str, return_code: int, ranks: Sequence[Sequence[tuple[float, float]]]) -> int: ...
+
+    def add_mpi_trace(self, name: str, return_code: int, ranks: Sequence[str], sources: Sequence[str]) -> int:
+        """Add the texts of the traces of all ranks, and what messages call them."""
+
 class JobTable:
     """The jobs of a workload, in order of submission."""
 
-    def __init__(self, ids: object, *, submit_time: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], walltime: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_hosts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], amount: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], failing: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], cancel_time: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, launch_delay: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, epilogue_delay: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+    def __init__(self, ids: object, *, submit_time: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], walltime: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_hosts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], amount: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], failing: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], cancel_time: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, launch_delay: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, epilogue_delay: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, program: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, programs: ProgramTable | None = None) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -67,6 +98,18 @@ class JobTable:
     def epilogue_delay(self, index: int) -> float: ...
 
     def add_dependency(self, job: int, on: int, think_time: float) -> None: ...
+
+    def set_rank_hosts(self, job: int, hosts: Sequence[int]) -> None: ...
+
+    def rank_hosts(self, index: int) -> list[int]: ...
+
+    def program_index(self, index: int) -> int | None:
+        """Return which of the programs a job runs, or None."""
+
+    def programs(self) -> ProgramTable:
+        """
+        Return a copy of the programs of the jobs, to which others can be added.
+        """
 
     def dependency_cycle(self) -> int | None:
         """Return a job that waits for itself through others, or None."""
@@ -99,6 +142,46 @@ def parse_swf(text: bytes) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.t
 
 class Record:
     """What happened: columns, in the order in which jobs ended."""
+
+    @property
+    def host_state_sleeping(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+
+    @property
+    def host_state_switching_on(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+
+    @property
+    def host_state_switching_off(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+
+    @property
+    def energy(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+    @property
+    def energy_time(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+    @property
+    def energy_joules(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+    @property
+    def energy_least_watts(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+    @property
+    def energy_why(self) -> numpy.typing.NDArray[numpy.uint8]: ...
+
+    @property
+    def power_time(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+    @property
+    def power_watts(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+    @property
+    def power_state_time(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+    @property
+    def power_state_value(self) -> numpy.typing.NDArray[numpy.int32]: ...
+
+    @property
+    def power_state_hosts(self) -> list[HostSet]:
+        """Hosts of each change of power states."""
 
     def __len__(self) -> int: ...
 
@@ -139,10 +222,183 @@ def summarise(state: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='
     Return jobs by state, those without a runtime, (makespan, utilisation, throughput) and the statistics of waiting times, turnaround times, slowdowns and bounded slowdowns.
     """
 
+class NetworkPlan:
+    """Zones, links and routes of a platform, which many runs share."""
+
+    @property
+    def n_hosts(self) -> int: ...
+
+    @property
+    def n_links(self) -> int: ...
+
+    def link_name(self, link: int) -> str: ...
+
+    def find_link(self, name: str) -> int | None: ...
+
+    def link(self, link: int) -> tuple[float, float, bool]:
+        """Bandwidth and latency of a link, and whether it is a fat pipe."""
+
+class Routing(enum.Enum):
+    """How a zone finds routes."""
+
+    FULL = 0
+
+    FLOYD = 1
+
+    DIJKSTRA = 2
+
+    DIJKSTRA_CACHE = 3
+
+    STAR = 4
+
+    VIVALDI = 5
+
+    WIFI = 6
+
+    NONE = 7
+
+class NetworkBuilder:
+    """
+    Makes a NetworkPlan: zones with their members in order, then routes. Points are hosts, routers and zones.
+    """
+
+    def __init__(self, host_names: Sequence[str], loopback_bandwidth: float, loopback_latency: float) -> None: ...
+
+    def add_zone(self, name: str, routing: Routing, parent: int | None) -> int: ...
+
+    def add_cluster(self, name: str, numbers: Sequence[tuple[int, int]], parent: int | None, hosts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], router: str, bandwidth: float, latency: float, split: bool, limiter: float, backbone: int | None, loopback: tuple[float, float] | None, topology: str, sizes: Sequence[Sequence[int]]) -> int: ...
+
+    def add_host(self, zone: int, host: int) -> None: ...
+
+    def add_router(self, zone: int, name: str) -> int: ...
+
+    def point_of_zone(self, zone: int) -> int: ...
+
+    def add_link(self, name: str, bandwidth: float, latency: float, fatpipe: bool) -> int: ...
+
+    def add_pairs(self, zone: int, hosts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], bandwidth_up: float, bandwidth_down: float, latency: float) -> None:
+        """Add a link up and one down for each of some hosts."""
+
+    def set_backbone(self, zone: int, link: int) -> None: ...
+
+    def set_host_links(self, zone: int, host: int, up: int, down: int) -> None: ...
+
+    def set_coordinates(self, zone: int, point: int, coordinates: Sequence[float]) -> None: ...
+
+    def add_route(self, zone: int, src: int, dst: int, gateways: tuple[int, int] | None, links: Sequence[int], bypass: bool) -> None:
+        """Add a route or a bypass, one way."""
+
+    def find_link(self, name: str) -> int | None:
+        """Find a link by its name, once all links are there."""
+
+    def finish(self) -> NetworkPlan: ...
+
+class Network:
+    """A network as one run has it."""
+
+    def __init__(self, plan: NetworkPlan) -> None: ...
+
+    def route(self, src: int, dst: int) -> tuple[list[int], float, bool]:
+        """
+        Links from host to host, their latency, and whether a declared route was missing.
+        """
+
+    def warnings(self) -> list[str]: ...
+
+    def traffic(self, hosts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[list[int], list[float], float, float]:
+        """
+        Links and their bytes, the largest latency, and the largest latency times bytes.
+        """
+
+    def all_to_all(self, hosts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: float) -> tuple[list[int], list[float], float, float]: ...
+
+    def message(self, src: int, dst: int, bytes: float) -> tuple[list[int], list[float], float, float]: ...
+
+    def set_bandwidth(self, link: int, bandwidth: float) -> None: ...
+
+    def set_latency(self, link: int, latency: float) -> None: ...
+
+class MachinePlan:
+    """Hosts and links, as all runs share them."""
+
+    def __init__(self, models: Sequence[tuple[Sequence[float], Sequence[int], Sequence[Sequence[float]], float, Sequence[Sequence[int]], int, int]], model_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], network: NetworkPlan, availabilities: Sequence[tuple[int, int, Sequence[tuple[float, float]], float]], tcp_window: float, n_billed: int) -> None: ...
+
+class MachineSetup:
+    """The machine that a run makes for itself."""
+
+    def __init__(self, plan: MachinePlan, n_storages: int, sharing: int, billing: int, report_ranks: bool, batsim_latency: bool) -> None: ...
+
+class Machine:
+    """A machine in simulated time."""
+
+    def __init__(self, plan: MachinePlan, sharing: int, billing: int) -> None: ...
+
+    @property
+    def now(self) -> float: ...
+
+    def next_time(self) -> float: ...
+
+    def advance_to(self, time: float) -> list[tuple[int, bool]]:
+        """Go to a date; return (token, whether it failed) of what has ended."""
+
+    def sleep(self, host: int, seconds: float, token: int) -> int: ...
+
+    def execute(self, host: int, flops: float, token: int) -> int: ...
+
+    def send(self, src: int, dst: int, bytes: float, token: int) -> int: ...
+
+    def run(self, hosts: Sequence[int], flops: Sequence[float], bytes: Sequence[float], token: int) -> int: ...
+
+    def run_alike(self, hosts: Sequence[int], flops: float, bytes: float, token: int) -> int: ...
+
+    def cancel(self, activity: int) -> None: ...
+
+    def remaining(self, activity: int) -> float: ...
+
+    def state(self, host: int) -> int: ...
+
+    def set_state(self, host: int, state: int) -> None: ...
+
+    def set_on(self, host: int, is_on: bool) -> None: ...
+
+    def set_bandwidth(self, link: int, bandwidth: float) -> None: ...
+
+    def set_latency(self, link: int, latency: float) -> None: ...
+
+    def route(self, src: int, dst: int) -> tuple[list[int], float, bool]:
+        """Return links, latency, and whether one is missing."""
+
+    def load(self, host: int) -> float: ...
+
+    def watts(self, host: int) -> float: ...
+
+    def joules(self, host: int) -> float: ...
+
+    def run_tasks(self, begins: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hosts: Sequence[Sequence[int]], flops: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[float]:
+        """Run tasks that are alike on their hosts; return when they end."""
+
+    def replay(self, trace: MpiTrace, hosts: Sequence[int]) -> list[float]:
+        """Replay a trace; return when its ranks end."""
+
+class BatsimInstruction:
+    """What a scheduler tells Batsim that changes nothing but takes time."""
+
+    @staticmethod
+    def nothing(date: float) -> BatsimInstruction:
+        """A message."""
+
+    @staticmethod
+    def question(date: float) -> BatsimInstruction:
+        """A message that is answered."""
+
+    @staticmethod
+    def wait(date: float) -> BatsimInstruction:
+        """Nothing is told before this date."""
+
 class Engine:
     """The time-keeper of one run."""
 
-    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, speeds: Sequence[float], reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float) -> None: ...
+    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, speeds: Sequence[float], groups: Sequence[int], reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float, share_hosts: bool, machine: MachineSetup | None) -> None: ...
 
     def run(self, policy: NativePolicy, n_calls: int) -> bool:
         """Call the policy at most so many times; False once the run has ended."""
@@ -160,6 +416,14 @@ class Engine:
         """
         Return the record so far; a final one is shared, and the run must not go on.
         """
+
+    def spent(self) -> list[list[float]]:
+        """
+        Return the joules of each host: idle, computing, switching, sleeping; empty where nobody counts.
+        """
+
+    def warnings(self) -> list[str]:
+        """Return what was odd about the network, in sentences."""
 
 class NativePolicy:
     """A policy that runs without Python."""
@@ -226,6 +490,12 @@ class ViewJob:
         """Hosts that the job holds."""
 
     @property
+    def progress(self) -> list[tuple[str, int, float]]:
+        """
+        How far a running or a killed job has come: (profile, part, done) of its profile, of the part that it is in, and so on; `part` counts over all repetitions of a sequence, and is -1 where nobody can tell.
+        """
+
+    @property
     def runtime(self) -> float:
         """True duration; only in a clairvoyant run."""
 
@@ -275,8 +545,33 @@ class View:
         """Free hosts."""
 
     @property
+    def groups(self) -> list[HostSet]:
+        """
+        Hosts that lie close together, under one switch or in one cabinet; every host is in one group.
+        """
+
+    @property
     def completing(self) -> HostSet:
         """Hosts in the epilogue of an ended job: not free yet."""
+
+    @property
+    def asleep(self) -> HostSet:
+        """Hosts in a power state in which they sleep."""
+
+    @property
+    def switching(self) -> HostSet:
+        """Hosts that are being switched on or off."""
+
+    @property
+    def failed(self) -> HostSet:
+        """Hosts that have failed, and are not back."""
+
+    def power_state(self, host: int) -> int:
+        """Return the power state of a host."""
+
+    @property
+    def energy(self) -> float:
+        """Joules of all hosts so far; NaN where the run does not count them."""
 
     @property
     def waiting(self) -> JobList:
@@ -298,3 +593,19 @@ def run_python(view: View, decide: object, n_calls: int) -> bool:
     """
     Call decide(view, events) at most so many times; False once the run has ended.
     """
+
+class MpiTrace:
+    """What the ranks of a parallel program did."""
+
+    def __init__(self, ranks: Sequence[str | bytes], sources: Sequence[str]) -> None:
+        """
+        Read time-independent traces: a text for each rank, or one with the lines of all. Errors name the sources.
+        """
+
+    @property
+    def n_ranks(self) -> int:
+        """The number of ranks."""
+
+    @property
+    def n_actions(self) -> int:
+        """The number of actions of all ranks, without those that take no time."""

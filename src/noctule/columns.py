@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 Order = npt.NDArray[np.intp]
 IdColumn = npt.NDArray[np.int64] | Sequence[str]
 
-KIND_DELAY, KIND_COMPUTE, KIND_UNSUPPORTED = 0, 1, 2
+KIND_DELAY, KIND_COMPUTE, KIND_PROGRAM, KIND_UNSUPPORTED = range(4)
 
 # Larger numbers are shown with an exponent.
 _ALL_DIGITS = 1e15

@@ -6,7 +6,7 @@ has one; a `job` is a job of the View or its id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -18,13 +18,19 @@ __all__ = [
     "CancelCall",
     "Decision",
     "Event",
+    "HostFailed",
+    "HostRestored",
     "HostsReleased",
     "JobCancelled",
     "JobFinished",
     "JobSubmitted",
     "KillJob",
+    "MessageSent",
+    "PowerStateChanged",
     "RegisterJob",
     "RejectJob",
+    "SendMessage",
+    "SetPowerState",
     "SimulationStarted",
     "StartJob",
     "TimerFired",
@@ -73,12 +79,48 @@ class TimerFired(msgspec.Struct, frozen=True, gc=False, tag=True):
     tag: str
 
 
+class MessageSent(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """A running job told something: `message` is the JSON text of its profile."""
+
+    time: float
+    job: ViewJob
+    message: str
+
+
+class PowerStateChanged(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """All hosts of a SetPowerState have reached the power state."""
+
+    time: float
+    hosts: HostSet
+    state: int
+
+
+class HostFailed(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """A host went off by itself; a job on it has failed."""
+
+    time: float
+    host: int
+
+
+class HostRestored(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """A host that had failed is back."""
+
+    time: float
+    host: int
+
+
 class StartJob(msgspec.Struct, frozen=True, gc=False, tag=True):
-    """Start a waiting job, on these hosts, or on the first free ones."""
+    """Start a waiting job, on these hosts, or on the first free ones.
+
+    With a `mapping`, executor i of the job runs on the host at position mapping[i] among the named
+    ones; `storages` are ids of storage hosts, by the labels that the job's profile uses.
+    """
 
     job: ViewJob | JobId
     hosts: HostSet | Iterable[int] | None = None
     time: float | None = None
+    mapping: Sequence[int] | None = None
+    storages: Mapping[str, int] | None = None
 
 
 class RejectJob(msgspec.Struct, frozen=True, gc=False, tag=True):
@@ -92,6 +134,22 @@ class KillJob(msgspec.Struct, frozen=True, gc=False, tag=True):
     """Stop a running job; one that has already ended is left alone."""
 
     job: ViewJob | JobId
+    time: float | None = None
+
+
+class SetPowerState(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Bring hosts to a power state: at once between those that compute, otherwise by switching."""
+
+    hosts: HostSet | Iterable[int]
+    state: int
+    time: float | None = None
+
+
+class SendMessage(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Put a message into the inbox of a running job, whose profile may wait for it."""
+
+    job: ViewJob | JobId
+    message: str
     time: float | None = None
 
 
@@ -115,6 +173,19 @@ class RegisterJob(msgspec.Struct, frozen=True, gc=False, tag=True):
 
 
 #: Any event.
-Event = SimulationStarted | JobSubmitted | JobFinished | JobCancelled | HostsReleased | TimerFired
+Event = (
+    SimulationStarted
+    | JobSubmitted
+    | JobFinished
+    | JobCancelled
+    | HostsReleased
+    | TimerFired
+    | MessageSent
+    | PowerStateChanged
+    | HostFailed
+    | HostRestored
+)
 #: Any decision.
-Decision = StartJob | RejectJob | KillJob | CallAt | CancelCall | RegisterJob
+Decision = (
+    StartJob | RejectJob | KillJob | SetPowerState | SendMessage | CallAt | CancelCall | RegisterJob
+)

@@ -25,6 +25,7 @@ from noctule.schedule import Schedule
 
 __all__ = [
     "COUNTS",
+    "ENERGY",
     "FAMILIES",
     "METRICS",
     "STATISTICS",
@@ -100,6 +101,12 @@ FAMILIES = (
         "max(1, turnaround time / max(runtime, threshold)), of ended jobs; the threshold is 10 s "
         "by default",
     ),
+)
+#: Numbers of runs that counted energy; others have none of them.
+ENERGY = (
+    Metric("joules", "J", "energy that all hosts drew in the window"),
+    Metric("mean_power", "W", "joules divided by the length of the window"),
+    Metric("joules_per_job", "J", "joules divided by n_completed"),
 )
 #: The statistics of each of these.
 STATISTICS = ("mean", "median", "p90", "p95", "p99", "max")
@@ -209,7 +216,10 @@ def summary(
     cool_down: float = 0.0,
     threshold: float = THRESHOLD,
 ) -> dict[str, float | int]:
-    """Return every number of METRICS, in that order; NaN where there is nothing to measure."""
+    """Return every number of METRICS, in that order; NaN where there is nothing to measure.
+
+    Those of ENERGY follow if energy was counted.
+    """
     _check_cuts(warm_up, cool_down)
     _check_threshold(threshold)
     record = schedule.record
@@ -225,7 +235,21 @@ def summary(
         cool_down=cool_down,
         threshold=threshold,
     )
-    return named(of_state, n_zero_runtime, totals, families)
+    numbers = named(of_state, n_zero_runtime, totals, families)
+    if schedule.counts_energy:
+        window = window_of(schedule, warm_up=warm_up, cool_down=cool_down)
+        numbers |= _energy(schedule, window, int(numbers["n_completed"]))
+    return numbers
+
+
+def _energy(schedule: Schedule, window: Window, n_completed: int) -> Numbers:
+    measurable = window.end >= window.start  # not so if nothing ended, or all was cut off
+    joules = schedule.energy.joules(window.start, window.end) if measurable else math.nan
+    return {
+        "joules": joules,
+        "mean_power": _ratio(joules, window.length),
+        "joules_per_job": _ratio(joules, n_completed),
+    }
 
 
 def named(

@@ -233,7 +233,10 @@ class HostLink(NamedTuple):
 
 
 class Peer(NamedTuple):
-    """A host of a Vivaldi zone, on links called link_HOST_UP and link_HOST_DOWN."""
+    """A host of a Vivaldi zone, on links called link_HOST_UP and link_HOST_DOWN.
+
+    The latency is kept, but as in SimGrid it changes nothing: the distance between hosts does.
+    """
 
     host: str
     bandwidth_in: float

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from noctule.columns import (
     KIND_DELAY,
-    KIND_UNSUPPORTED,
+    KIND_PROGRAM,
     Columns,
     Floats,
     IdColumn,
@@ -29,7 +29,15 @@ Column = npt.NDArray[Any]
 Rows = npt.NDArray[np.intp]
 
 # Job fields that a Batsim workload may have and that Job.extra repeats as they were read.
-REPEATED = (*LABELS, "dependencies", "cancel_time", "launch_delay", "epilogue_delay")
+RANK_HOSTS = "smpi_ranks_to_hosts_mapping"
+REPEATED = (
+    *LABELS,
+    "dependencies",
+    "cancel_time",
+    "launch_delay",
+    "epilogue_delay",
+    RANK_HOSTS,
+)
 _UNKNOWN = -1
 # The largest number up to which all integers are exact.
 _MAX_EXACT = 2.0**53
@@ -70,6 +78,7 @@ class Parts:
     extra: Mapping[str, Column] | Column
     profile_names: Column | None
     dependencies: Mapping[int, Sequence[Dependency]]
+    rank_hosts: Mapping[int, Sequence[int]]
     about: About
 
     @classmethod
@@ -93,6 +102,7 @@ class Parts:
             extra=_extra_columns(extra),
             profile_names=None if names is None else objects(names),
             dependencies=dict(workload._dependencies),
+            rank_hosts=dict(workload._rank_hosts),
             about=About(
                 workload.name,
                 workload.reference_speed,
@@ -123,12 +133,12 @@ class Parts:
         """Seconds that the jobs last on the hosts for which they were recorded."""
         return self.amount
 
-    def refuse_unsupported(self) -> None:
-        """Refuse jobs of which nobody can tell how long they run."""
-        unsupported = np.flatnonzero(self.kind == KIND_UNSUPPORTED)
-        if len(unsupported):
+    def refuse_untimed(self) -> None:
+        """Refuse jobs of which nobody can tell beforehand how long they run."""
+        untimed = np.flatnonzero(self.kind >= KIND_PROGRAM)
+        if len(untimed):
             raise InputError(
-                f"{self.where}: job {self.job_ids[unsupported[0]]}: "
+                f"{self.where}: job {self.job_ids[untimed[0]]}: "
                 "a profile whose run time is not known, expected delays and computations"
             )
 
@@ -163,6 +173,11 @@ class Parts:
                 found = [one for one in wanted if one.job_id in kept_ids]
                 if found:
                     kept[new] = found
+        placed = {
+            new: self.rank_hosts[old]
+            for new, old in enumerate(rows.tolist() if self.rank_hosts else ())
+            if old in self.rank_hosts
+        }
         columns = {name: getattr(self, name)[rows] for name in _JOB_COLUMNS}
         extra = self.extra
         return replace(
@@ -174,6 +189,7 @@ class Parts:
             else extra[rows],
             profile_names=None if self.profile_names is None else self.profile_names[rows],
             dependencies=kept,
+            rank_hosts=placed,
         )
 
     def with_ids(self, numbers: Column) -> Parts:
@@ -195,6 +211,7 @@ class Parts:
 
         After a change of amounts or sizes, the profiles of a file are no longer those of the jobs.
         """
+        self.refuse_untimed()
         return replace(
             self, profile_names=None, about=replace(self.about, profiles={}, raw_profiles={})
         )
@@ -236,6 +253,7 @@ class Parts:
             name=about.name,
             reference_speed=about.reference_speed,
             dependencies=self.dependencies,
+            rank_hosts=self.rank_hosts,
             labels={
                 name: column if column.dtype.kind == "i" else column.tolist()
                 for name, column in self.labels.items()
@@ -284,6 +302,8 @@ class Parts:
             value = float(getattr(self, name)[row])
             if value != usual:
                 fields[name] = plain(value)
+        if row in self.rank_hosts:
+            fields[RANK_HOSTS] = list(self.rank_hosts[row])
         return fields
 
 

@@ -6,15 +6,31 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import overload
+from itertools import chain
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from noctule.errors import InputError
-from noctule.network import Network, NumberedNames
+from noctule.network import Network, NumberedNames, Zone
+from noctule.routes import Path, Routes
 
-__all__ = ["Disk", "Host", "HostKind", "Hosts", "Platform", "PowerRange", "Role", "SleepState"]
+if TYPE_CHECKING:
+    from noctule._core import NetworkPlan
+
+__all__ = [
+    "Disk",
+    "Host",
+    "HostKind",
+    "Hosts",
+    "Platform",
+    "PowerModel",
+    "PowerRange",
+    "Role",
+    "SleepState",
+]
 
 MAX_HOSTS = 2**31 - 1
 NO_ID = -1
@@ -51,6 +67,61 @@ class SleepState:
     sleep: int
     switching_off: int
     switching_on: int
+
+
+@dataclass(frozen=True, slots=True)
+class PowerModel:
+    """What a host draws, for platforms that no file describes.
+
+    `off` gives hosts a state to sleep in; switching takes time, and so many watts meanwhile. The
+    defaults of switching were measured on Grid'5000's Taurus cluster. `slower` are other states to
+    compute in: a factor of the speed, and the watts of an idle and of a computing host.
+
+    The power states are 0, those of `slower`, then, with `off`, the one to sleep in and the two of
+    switching off and on.
+    """
+
+    idle: float
+    computing: float
+    epsilon: float | None = None
+    off: float | None = None
+    switch_off_seconds: float = 6.1
+    switch_off_watts: float = 101.0
+    switch_on_seconds: float = 151.52
+    switch_on_watts: float = 125.17
+    slower: tuple[tuple[float, float, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse negative and meaningless numbers."""
+        watts = [self.idle, self.computing, self.switch_off_watts, self.switch_on_watts]
+        watts += [value for value in (self.epsilon, self.off) if value is not None]
+        watts += [value for _, idle, computing in self.slower for value in (idle, computing)]
+        if not all(math.isfinite(value) and value >= 0 for value in watts):
+            raise InputError(f"power: got {self!r}, expected watts >= 0")
+        positive = [self.switch_off_seconds, self.switch_on_seconds]
+        positive += [factor for factor, _, _ in self.slower]
+        if not all(math.isfinite(value) and value > 0 for value in positive):
+            raise InputError(f"power: got {self!r}, expected seconds and factors > 0")
+
+    def host_kind(self, speed: float) -> HostKind:
+        """Return hosts of a speed that draw this."""
+        epsilon = self.idle if self.epsilon is None else self.epsilon
+        speeds = [speed, *(speed * factor for factor, _, _ in self.slower)]
+        powers = [PowerRange(self.idle, epsilon, self.computing)]
+        powers += [PowerRange(idle, idle, computing) for _, idle, computing in self.slower]
+        sleep_states: tuple[SleepState, ...] = ()
+        if self.off is not None:
+            first = len(speeds)
+            sleep_states = (SleepState(first, first + 1, first + 2),)
+            speeds += [speed, 1.0 / self.switch_off_seconds, 1.0 / self.switch_on_seconds]
+            for watts in (self.off, self.switch_off_watts, self.switch_on_watts):
+                powers.append(PowerRange(watts, watts, watts))
+        return HostKind(
+            speeds=tuple(speeds),
+            powers=tuple(powers),
+            sleep_states=sleep_states,
+            power_off=self.off or 0.0,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +230,11 @@ class Host:
         """What the file says about it, as text."""
         return self.kind.properties
 
+    @property
+    def coordinates(self) -> tuple[float, ...]:
+        """Its position in a Vivaldi zone."""
+        return self.kind.coordinates
+
 
 class Hosts(Sequence[Host]):
     """Hosts in the order of their ids; each is made when it is asked for."""
@@ -249,9 +325,12 @@ class Platform:
     network: Network = field(default_factory=Network)
     source: str = field(default="", compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
+    _routes: Routes = field(default_factory=Routes, init=False, repr=False, compare=False)
 
     @classmethod
-    def homogeneous(cls, n_hosts: int, speed: float = 1.0) -> Platform:
+    def homogeneous(
+        cls, n_hosts: int, speed: float = 1.0, *, power: PowerModel | None = None
+    ) -> Platform:
         """Return identical hosts; `speed` is relative: 2 runs a log in half the time."""
         if isinstance(n_hosts, bool) or not isinstance(n_hosts, int):
             raise InputError(f"platform: n_hosts: got {n_hosts!r}, expected a whole number")
@@ -261,7 +340,8 @@ class Platform:
         if not (math.isfinite(speed) and speed > 0):
             raise InputError(f"platform: speed: got {speed!r}, expected a positive number")
         names = NumberedNames("host", (range(n_hosts),))
-        return cls(Hosts.alike(names, HostKind(speeds=(speed,))))
+        kind = HostKind(speeds=(speed,)) if power is None else power.host_kind(speed)
+        return cls(Hosts.alike(names, kind))
 
     @property
     def n_hosts(self) -> int:
@@ -301,8 +381,48 @@ class Platform:
         if self.master is not None:
             yield self.master
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that its own file names: what changes hosts and links over time."""
+        others = [*self.storages, *([] if self.master is None else [self.master])]
+        kinds = [*self.hosts.kinds, *(host.kind for host in others)]
+        named = [file for kind in kinds for file in kind.profiles.values()]
+        for zone in self.network.walk():
+            for link in zone.links if isinstance(zone, Zone) else ():
+                named += link.profiles.values()
+        named += [trace.file for trace in self.network.traces if trace.file]
+        folder = FilePath(self.source).parent
+        return tuple(dict.fromkeys(str(folder / file) for file in named))
+
     def host(self, host_id: int) -> Host:
         """Return the compute host with this id."""
         if not 0 <= host_id < self.n_hosts:
             raise InputError(f"platform: host {host_id}: expected 0 to {self.n_hosts - 1}")
         return self.hosts[host_id]
+
+    def network_plan(self) -> NetworkPlan:
+        """Return the network as the core has it: hosts in the order of `all_hosts`."""
+        others = [host.name for host in self.storages]
+        if self.master is not None:
+            others.append(self.master.name)
+        names = chain(self.hosts.names, others)
+        return self._routes.plan(self.network, names, self.all_hosts(), self.source)
+
+    def route(self, src: str | int, dst: str | int) -> Path:
+        """Return the links between two hosts, by name or id, and the latency of the way.
+
+        In a zone of routing None there is no way. Where a zone of routing Full declares no route,
+        nothing is crossed, and `missing` says so.
+        """
+        plan = self.network_plan()
+        return self._routes.path(plan, self._name_of(src), self._name_of(dst))
+
+    def _name_of(self, host: str | int) -> str:
+        if isinstance(host, str):
+            return host
+        known = self.n_hosts + len(self.storages)
+        if not 0 <= host < known:
+            raise InputError(f"platform: host {host}: expected 0 to {known - 1}")
+        if host < self.n_hosts:
+            return self.hosts.names[host]
+        return self.storages[host - self.n_hosts].name

@@ -66,6 +66,22 @@ def platform_result(platform: Platform) -> Result:
     return Result(data, Table(headers, rows, of_numbers=False), lines)
 
 
+def route_result(platform: Platform, src: str, dst: str) -> Result:
+    """Return the links between two hosts, one a line, and the latency of the way."""
+    path = platform.route(src, dst)
+    data = {
+        "src": src,
+        "dst": dst,
+        "links": list(path.links),
+        "latency": path.latency,
+        "missing": path.missing,
+    }
+    lines = [*path.links, f"latency {DURATION.short(path.latency)}"]
+    if path.missing:
+        lines.append("a zone on the way declares no route: what is sent there takes no time")
+    return Result(data, lines=lines)
+
+
 def _groups(platform: Platform) -> Iterator[_Group]:
     hosts = platform.hosts
     order = np.argsort(hosts.kind_of, kind="stable")

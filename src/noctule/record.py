@@ -89,6 +89,58 @@ class RecordLike(Protocol):
     def host_state_computing(self) -> Counts:
         """Numbers of computing hosts from then on."""
 
+    @property
+    def host_state_sleeping(self) -> Counts:
+        """Numbers of sleeping hosts from then on; empty where hosts had no power states."""
+
+    @property
+    def host_state_switching_on(self) -> Counts:
+        """Numbers of hosts being switched on from then on; empty as well."""
+
+    @property
+    def host_state_switching_off(self) -> Counts:
+        """Numbers of hosts being switched off from then on; empty as well."""
+
+    @property
+    def energy(self) -> Floats:
+        """Joules of the hosts of each job while it ran; empty where nobody counted."""
+
+    @property
+    def energy_time(self) -> Floats:
+        """Dates of jobs' starts and ends, and of changes of power; empty as well."""
+
+    @property
+    def energy_joules(self) -> Floats:
+        """Joules of all hosts up to then."""
+
+    @property
+    def energy_least_watts(self) -> Floats:
+        """Watts that all hosts draw, in their power states of then, with hardly any load."""
+
+    @property
+    def energy_why(self) -> npt.NDArray[np.uint8]:
+        """What happened then: the letters s, e and p."""
+
+    @property
+    def power_time(self) -> Floats:
+        """Dates at which the power of all hosts changed; empty where only `energy_joules` tell."""
+
+    @property
+    def power_watts(self) -> Floats:
+        """Watts of all hosts from then on."""
+
+    @property
+    def power_state_time(self) -> Floats:
+        """Dates at which hosts changed their power states, or began to."""
+
+    @property
+    def power_state_value(self) -> npt.NDArray[np.int32]:
+        """Power states; -1 where hosts are switched on from then on, -2 where off."""
+
+    @property
+    def power_state_hosts(self) -> Sequence[HostSet]:
+        """Hosts of these changes."""
+
     def hosts(self, row: int) -> HostSet:
         """Return the hosts of one row; none if the job never started."""
 
@@ -129,6 +181,14 @@ class JobsLike(Protocol):
         """Return the number of jobs."""
 
 
+def _no_floats() -> Floats:
+    return np.empty(0)
+
+
+def _no_counts() -> Counts:
+    return np.empty(0, dtype=np.uint32)
+
+
 @dataclass(frozen=True, slots=True)
 class PlainRecord:
     """A record that was not made by the engine: read from a file, or built by hand."""
@@ -140,9 +200,24 @@ class PlainRecord:
     start_time: Floats
     finish_time: Floats
     host_sets: Sequence[HostSet]
-    host_state_time: Floats = field(default_factory=lambda: np.empty(0))
-    host_state_idle: Counts = field(default_factory=lambda: np.empty(0, dtype=np.uint32))
-    host_state_computing: Counts = field(default_factory=lambda: np.empty(0, dtype=np.uint32))
+    host_state_time: Floats = field(default_factory=_no_floats)
+    host_state_idle: Counts = field(default_factory=_no_counts)
+    host_state_computing: Counts = field(default_factory=_no_counts)
+    host_state_sleeping: Counts = field(default_factory=_no_counts)
+    host_state_switching_on: Counts = field(default_factory=_no_counts)
+    host_state_switching_off: Counts = field(default_factory=_no_counts)
+    energy: Floats = field(default_factory=_no_floats)
+    energy_time: Floats = field(default_factory=_no_floats)
+    energy_joules: Floats = field(default_factory=_no_floats)
+    energy_least_watts: Floats = field(default_factory=_no_floats)
+    energy_why: npt.NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, dtype=np.uint8))
+    power_time: Floats = field(default_factory=_no_floats)
+    power_watts: Floats = field(default_factory=_no_floats)
+    power_state_time: Floats = field(default_factory=_no_floats)
+    power_state_value: npt.NDArray[np.int32] = field(
+        default_factory=lambda: np.empty(0, dtype=np.int32)
+    )
+    power_state_hosts: Sequence[HostSet] = ()
 
     def hosts(self, row: int) -> HostSet:
         """Return the hosts of one row; none if the job never started."""
@@ -155,6 +230,25 @@ class PlainRecord:
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.job)
+
+
+#: The columns of a record that tell what hosts did, with those of tables about them; the latter
+#: three are empty where hosts had no power states.
+HOST_STATE_FIELDS = {
+    "host_state_time": "time",
+    "host_state_idle": "n_idle",
+    "host_state_computing": "n_computing",
+    "host_state_sleeping": "n_sleeping",
+    "host_state_switching_on": "n_switching_on",
+    "host_state_switching_off": "n_switching_off",
+}
+
+
+def host_state_columns(record: RecordLike) -> dict[str, npt.NDArray[Any]]:
+    """Return what hosts did as the columns of a table."""
+    columns = {name: getattr(record, field) for field, name in HOST_STATE_FIELDS.items()}
+    always = ("time", "n_idle", "n_computing")
+    return {name: column for name, column in columns.items() if name in always or len(column)}
 
 
 @dataclass(frozen=True, slots=True)

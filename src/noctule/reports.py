@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from noctule.console import Result, Table, number_text, plain_table
-from noctule.metrics import COUNTS, FAMILIES, STATISTICS, TOTALS, Metric, summary
+from noctule.metrics import COUNTS, ENERGY, FAMILIES, STATISTICS, TOTALS, Metric, summary
 from noctule.policies import known_policies
 from noctule.policies.native import ALLOCATIONS, NATIVE_POLICIES
 from noctule.policies.orders import NAMED_ORDERS
@@ -43,6 +44,7 @@ def describe_run(execution: Execution) -> Iterator[str]:
     yield f"{_jobs(n_jobs)} simulated in {seconds:.3f} s{speed}"
     platform = execution.schedule.platform
     yield from (f"{platform.source}: {note}" for note in platform.notes)
+    yield from execution.schedule.notes
     yield from _describe_refusals(execution.schedule)
 
 
@@ -98,9 +100,11 @@ def metrics_result(summaries: Sequence[tuple[str, Summary]], *, everything: bool
 def _single_rows(summaries: Sequence[Summary]) -> list[list[str]]:
     """Return a row for each count that is not zero everywhere, and for each total."""
     rows = []
-    for metric in (*COUNTS, *TOTALS):
-        values = [numbers[metric.name] for numbers in summaries]
-        if any(values) or metric in TOTALS:
+    counts_energy = any(metric.name in numbers for numbers in summaries for metric in ENERGY)
+    totals = (*TOTALS, *(ENERGY if counts_energy else ()))
+    for metric in (*COUNTS, *totals):
+        values = [numbers.get(metric.name, math.nan) for numbers in summaries]
+        if any(values) or metric in totals:
             rows.append([_label(metric), *map(number_text, values)])
     return rows
 

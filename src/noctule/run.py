@@ -1,8 +1,9 @@
 """One run with its folder: options in, files out, and a manifest to do it again.
 
-The folder of a run holds jobs.csv, schedule.csv and machine_states.csv, manifest.json (what was
-run, with hashes of what went in and what came out) and timing.json (wall-clock readings). It
-appears complete or not at all. But for timing.json, the same inputs give the same bytes.
+The folder of a run holds jobs.csv, schedule.csv and machine_states.csv, consumed_energy.csv and
+pstate_changes.csv where energy was counted, manifest.json (what was run, with hashes of what went
+in and what came out) and timing.json (wall-clock readings). It appears complete or not at all. But
+for timing.json, the same inputs give the same bytes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import platform
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -24,8 +25,10 @@ import msgspec
 from noctule.errors import InputError
 from noctule.formats import load_workload
 from noctule.formats.platforms import load_platform
+from noctule.machine import Billing, Solver
 from noctule.platform import Platform
 from noctule.policy import PolicySpec
+from noctule.power_files import POWER_FILE_NAMES
 from noctule.schedule import Schedule
 from noctule.schedule_files import FILE_NAMES
 from noctule.simulation import OptionValues, ProgressReport, simulate
@@ -53,8 +56,8 @@ __all__ = [
 
 MANIFEST_FILE = "manifest.json"
 TIMING_FILE = "timing.json"
-#: The files in the folder of a run.
-RUN_FILES = (*FILE_NAMES, MANIFEST_FILE, TIMING_FILE)
+#: The files in the folder of a run; two of them only where energy was counted.
+RUN_FILES = (*FILE_NAMES, *POWER_FILE_NAMES, MANIFEST_FILE, TIMING_FILE)
 #: The format of the manifests that are written and read.
 MANIFEST_FORMAT = 1
 # headers of a workload file that tell how many hosts there were, the best first
@@ -81,6 +84,12 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     epilogue_delay: float = 0.0
     clairvoyant: bool = False
     wait_for_timers: bool = False
+    energy: Billing = "off"
+    solver: Solver = "simgrid"
+    share_hosts: bool = False
+    machine: bool = False
+    report_ranks: bool = False
+    batsim_latency: bool = False
 
     def as_keywords(self) -> OptionValues:
         """Return the options as `simulate` takes them."""
@@ -91,6 +100,12 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
             "epilogue_delay": self.epilogue_delay,
             "clairvoyant": self.clairvoyant,
             "wait_for_timers": self.wait_for_timers,
+            "energy": self.energy,
+            "solver": self.solver,
+            "share_hosts": self.share_hosts,
+            "machine": self.machine,
+            "report_ranks": self.report_ranks,
+            "batsim_latency": self.batsim_latency,
         }
         if self.until is not None:
             keywords["until"] = self.until
@@ -181,6 +196,7 @@ def execute(
     inputs = tuple(_hash_of(path) for path in _input_paths(options))
     workload = load_workload(options.workload, **msgspec.structs.asdict(options.reading))
     hosts = _platform(options.platform, workload)
+    inputs += tuple(_hash_of(path) for path in (*workload.files, *hosts.files))
     read = time.perf_counter()
     if on_read is not None:
         on_read(workload)
@@ -304,7 +320,7 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     if manifest.format != MANIFEST_FORMAT:
         raise InputError(f"{where}: format: got {manifest.format}, expected {MANIFEST_FORMAT}")
     names = tuple(file.path for file in manifest.outputs)
-    if sorted(names) != sorted(FILE_NAMES):
+    if not set(FILE_NAMES) <= set(names) <= {*FILE_NAMES, *POWER_FILE_NAMES}:
         raise InputError(
             f"{where}: outputs: got {', '.join(names) or 'none'}, expected {', '.join(FILE_NAMES)}"
         )
@@ -321,14 +337,19 @@ def rerun(
     """
     manifest = read_manifest(manifest_path)
     folder = Path(manifest_path).parent
-    moved = {file.path: _found_again(file, folder) for file in manifest.inputs}
+    named = {file.path: file for file in manifest.inputs}
     for path in _input_paths(manifest.options):
-        if path not in moved:
+        if path not in named:
             raise InputError(f"{manifest_path}: inputs: got no {path}, expected all of the run's")
+    moved = {path: _found_again(named[path], folder) for path in _input_paths(manifest.options)}
     options = _with_paths(manifest.options, moved)
     execution = execute(options, progress=progress)
+    _refuse_changes(manifest.inputs, execution.manifest.inputs)
     found = {name: _hash_of_text(name, pieces) for name, pieces in execution.schedule.texts()}
-    differing = tuple(file.path for file in manifest.outputs if found[file.path] != file)
+    expected = {file.path: file for file in manifest.outputs}
+    differing = tuple(
+        name for name in {**expected, **found} if found.get(name) != expected.get(name)
+    )
     altered = tuple(
         file.path
         for file in manifest.outputs
@@ -336,6 +357,22 @@ def rerun(
         and _hash_of(str(folder / file.path)).sha256 != file.sha256
     )
     return Rerun(manifest, differing, altered)
+
+
+def _refuse_changes(before: Sequence[FileHash], now: Sequence[FileHash]) -> None:
+    """Refuse other inputs than a run had: files that the named ones name may have changed."""
+    for old, new in zip(before, now, strict=False):
+        if old.sha256 != new.sha256:
+            raise _changed(new.path, new.sha256, old.sha256)
+    if len(before) != len(now):
+        raise InputError(
+            f"{now[0].path}: has changed since the run: it and others name {len(now)} files, "
+            f"expected {len(before)}"
+        )
+
+
+def _changed(path: object, got: str, expected: str) -> InputError:
+    return InputError(f"{path}: has changed since the run: got sha256 {got}, expected {expected}")
 
 
 def _input_paths(options: RunOptions) -> list[str]:
@@ -388,10 +425,7 @@ def _found_again(file: FileHash, folder: Path) -> str:
     for place in places:
         if _hash_of(str(place)).sha256 == file.sha256:
             return str(place)
-    raise InputError(
-        f"{places[0]}: has changed since the run: "
-        f"got sha256 {_hash_of(str(places[0])).sha256}, expected {file.sha256}"
-    )
+    raise _changed(places[0], _hash_of(str(places[0])).sha256, file.sha256)
 
 
 def _fill(folder: Path, execution: Execution) -> Manifest:

@@ -7,7 +7,7 @@ the two DataFrames.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
@@ -19,20 +19,35 @@ import numpy.typing as npt
 from noctule._core import HostSet
 from noctule.errors import InputError
 from noctule.platform import MAX_HOSTS, Platform
+from noctule.power_files import (
+    ENERGY_FILE,
+    POWER_FILE_NAMES,
+    POWER_STATES_FILE,
+    energy_text,
+    mean_watts_of,
+    power_states_text,
+    switching_of,
+)
+from noctule.power_parquet import PARQUET_POWER_FILES, read_power_parquet, write_power_parquet
+from noctule.power_reading import read_power
 from noctule.record import (
+    HOST_STATE_FIELDS,
     STATE_WORDS,
     Floats,
     JobsLike,
-    PlainJobs,
     PlainRecord,
     RecordLike,
+    has_ended,
+    host_state_columns,
     host_states_of,
 )
+from noctule.schedule_energy import SPENDINGS, Energy
 from noctule.schedule_files import (
     FILE_NAMES,
     HOST_STATES_FILE,
     JOBS_FILE,
     SCHEDULE_FILE,
+    HostTotals,
     JobColumns,
     Totals,
     host_states_text,
@@ -46,7 +61,14 @@ from noctule.schedule_parquet import (
     read_parquet,
     write_parquet,
 )
-from noctule.schedule_reading import JobFile, n_hosts_of, read_host_states, read_jobs, read_totals
+from noctule.schedule_reading import (
+    JobFile,
+    n_hosts_of,
+    read_host_states,
+    read_jobs,
+    read_totals,
+    tables_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,21 +90,36 @@ COLUMNS = (
     "n_hosts",
     "hosts",
     "state",
+    "energy",
 )
 
 
 class Schedule:
     """What happened to each job, and to the hosts, in one run."""
 
-    def __init__(self, platform: Platform, tables: Sequence[JobsLike], record: RecordLike) -> None:
+    def __init__(
+        self,
+        platform: Platform,
+        tables: Sequence[JobsLike],
+        record: RecordLike,
+        *,
+        spent: npt.ArrayLike = (),
+        end: float | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
         """Join a record with the jobs it speaks of.
 
         `tables` are the workload and, if the policy registered jobs of its own, those; the jobs of
-        the record are positions in all of them, one after the other.
+        the record are positions in all of them, one after the other. `spent` are the joules of each
+        host for each of SPENDINGS, where they were counted, up to the `end`. `notes` are what was
+        odd about the run, in sentences.
         """
         self.platform = platform
         self.tables = tuple(tables)
         self.record = record
+        self.notes = tuple(notes)
+        self._spent = np.array(spent, dtype=float).reshape(-1, len(SPENDINGS))
+        self._end = end
         self._columns: dict[str, npt.NDArray[Any]] = {}
         self._printed: dict[str, npt.NDArray[Any]] = {}
         self._totals: Totals | None = None
@@ -121,14 +158,51 @@ class Schedule:
 
     @cached_property
     def host_states(self) -> pd.DataFrame:
-        """How many hosts were idle and computing, from each change of any of them on."""
+        """How many hosts were idle and computing, from each change of any of them on.
+
+        Where hosts had power states, also how many slept, and were switched on and off.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(host_state_columns(self.record), copy=False)
+
+    @property
+    def counts_energy(self) -> bool:
+        """Whether joules were counted."""
+        return bool(len(self._spent) or len(self.record.energy_time))
+
+    @cached_property
+    def energy(self) -> Energy:
+        """Joules of the run, of its hosts and of any time in it, where they were counted."""
+        if not self.counts_energy:
+            raise InputError(
+                "schedule: no energy was counted, expected a run with the option energy='exact' "
+                "or 'simgrid'"
+            )
+        names = [host.name for host in self.platform.all_hosts()]
+        return Energy(self.record, self._spent, self.end, names)
+
+    @property
+    def end(self) -> float:
+        """The date at which the run ended, as far as is known."""
+        if self._end is not None:
+            return self._end
+        names = ("finish_time", "start_time", "energy_time", "power_state_time")
+        return float(np.nanmax(np.concatenate([[0.0], *(getattr(self.record, n) for n in names)])))
+
+    @cached_property
+    def power_states(self) -> pd.DataFrame:
+        """Which power state hosts went to, and when; how they began, where energy was counted.
+
+        The state is -1 while hosts are switched on, -2 while they are switched off.
+        """
         import pandas as pd
 
         record = self.record
         data = {
-            "time": record.host_state_time,
-            "n_idle": record.host_state_idle,
-            "n_computing": record.host_state_computing,
+            "time": record.power_state_time,
+            "hosts": np.fromiter(record.power_state_hosts, dtype=object),
+            "state": record.power_state_value,
         }
         return pd.DataFrame(data, copy=False)
 
@@ -146,16 +220,20 @@ class Schedule:
         yield JOBS_FILE, jobs_text(columns, record.hosts_text)
         totals = self._totals
         if totals is None:
-            n_hosts = self.platform.n_hosts
-            totals = totals_of(columns, record.n_hosts, record.hosts_text, n_hosts, _version())
+            hosts = self._host_totals()
+            totals = totals_of(columns, record.n_hosts, record.hosts_text, hosts, _version())
         yield SCHEDULE_FILE, iter([schedule_text(totals)])
-        states = (record.host_state_time, record.host_state_idle, record.host_state_computing)
-        yield HOST_STATES_FILE, host_states_text(*states)
+        yield HOST_STATES_FILE, host_states_text(record)
+        if self.counts_energy:
+            yield ENERGY_FILE, energy_text(record, self._mean_watts())
+        if len(record.power_state_time):
+            yield POWER_STATES_FILE, power_states_text(record, self.platform.n_hosts)
 
     def save(self, directory: str | os.PathLike[str], *, parquet: bool = False) -> None:
         """Write jobs.csv, schedule.csv and machine_states.csv, as Batsim 4 does.
 
-        With `parquet`, write Parquet files instead: exact, with users, but not Batsim's.
+        Where energy was counted, consumed_energy.csv and pstate_changes.csv as well. With
+        `parquet`, write Parquet files instead: exact, with users, but not Batsim's.
         """
         folder = Path(directory)
         try:
@@ -163,9 +241,11 @@ class Schedule:
             if parquet:
                 self._write_parquet(folder)
                 return
-            for name, pieces in self.texts():
+            texts = dict(self.texts())
+            for name, pieces in texts.items():
                 with (folder / name).open("w", encoding="utf-8", newline="") as file:
                     file.writelines(pieces)
+            _remove(folder, set(POWER_FILE_NAMES) - texts.keys())
         except OSError as error:
             raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from error
 
@@ -185,8 +265,12 @@ class Schedule:
         totals = read_totals(folder / SCHEDULE_FILE)
         platform = Platform.homogeneous(n_hosts_of(folder / SCHEDULE_FILE, totals))
         file = read_jobs(folder / JOBS_FILE, HostSet.from_str)
-        schedule = cls._of_file(platform, file, read_host_states(folder / HOST_STATES_FILE))
+        power = read_power(folder, HostSet.from_str)
+        columns = read_host_states(folder / HOST_STATES_FILE, keep_all=power.is_known)
+        schedule = cls._of_file(platform, file, {**columns, **power.columns})
         schedule._totals = totals
+        if power.mean_watts is not None:
+            schedule._printed["mean_watts"] = power.mean_watts
         return schedule
 
     @classmethod
@@ -205,7 +289,9 @@ class Schedule:
         cls,
         platform: Platform,
         file: JobFile,
-        host_states: tuple[Floats, npt.NDArray[np.uint32], npt.NDArray[np.uint32]] | None,
+        others: Mapping[str, Any] | None,
+        spent: npt.ArrayLike = (),
+        end: float | None = None,
     ) -> Schedule:
         columns = file.columns
         if file.hosts is None:
@@ -216,10 +302,11 @@ class Schedule:
             sizes = np.fromiter(map(len, host_sets), dtype=np.float64, count=len(host_sets))
             sizes = np.minimum(sizes, MAX_HOSTS).astype(np.uint32)
             held = np.where(np.isnan(columns.start_time), columns.n_hosts, sizes)
-        if host_states is None:
+        if others is None:
             dates = (columns.start_time, columns.finish_time)
-            host_states = host_states_of(platform.n_hosts, *dates, held)
-        tables, position = _tables_of(file)
+            states = host_states_of(platform.n_hosts, *dates, held)
+            others = dict(zip(HOST_STATE_FIELDS, states, strict=False))
+        tables, position = tables_of(file)
         record = PlainRecord(
             position,
             columns.state,
@@ -228,9 +315,10 @@ class Schedule:
             columns.start_time,
             columns.finish_time,
             host_sets,
-            *host_states,
+            energy=_known_energy(columns),
+            **others,
         )
-        schedule = cls(platform, tables, record)
+        schedule = cls(platform, tables, record, spent=spent, end=end)
         for name in ("waiting_time", "turnaround_time", "runtime", "stretch", "consumed_energy"):
             values = getattr(columns, name)
             if values is not None:
@@ -239,27 +327,56 @@ class Schedule:
         return schedule
 
     def _write_parquet(self, folder: Path) -> None:
-        record = self.record
-        states = (record.host_state_time, record.host_state_idle, record.host_state_computing)
+        printed = self.printed("consumed_energy")
         content = ParquetSchedule(
             self.platform.n_hosts,
             self._job_columns(),
             self.column("user").tolist(),
-            record.hosts_text,
-            states,
+            self.record,
+            None if printed is self.record.energy else printed,
             self._totals,
         )
         write_parquet(folder, content)
+        if self.counts_energy or len(self.record.power_state_time):
+            write_power_parquet(folder, self.record, self._mean_watts(), self._spent, self.end)
+        else:
+            _remove(folder, PARQUET_POWER_FILES)
 
     @classmethod
     def _of_parquet(cls, folder: Path) -> Schedule:
         content = read_parquet(folder, HostSet.from_str)
         platform = Platform.homogeneous(content.n_hosts)
-        schedule = cls._of_file(platform, content.file, content.host_states)
+        power = read_power_parquet(folder, HostSet.from_str)
+        if power is None:
+            schedule = cls._of_file(platform, content.file, content.host_states)
+        else:
+            columns = {**content.host_states, **power.columns}
+            schedule = cls._of_file(platform, content.file, columns, power.spent, power.end)
+            schedule._printed["mean_watts"] = power.mean_watts
         schedule._totals = content.totals
         return schedule
 
+    def _mean_watts(self) -> Floats:
+        """Return the mean power before each row of the energy, as it was printed if it was."""
+        printed = self.printed("mean_watts")
+        record = self.record
+        return (
+            mean_watts_of(record.energy_time, record.energy_joules) if printed is None else printed
+        )
+
+    def _host_totals(self) -> HostTotals:
+        record, n_hosts = self.record, self.platform.n_hosts
+        joules = 0.0
+        ended = has_ended(record.state)
+        if self.counts_energy and ended.any():
+            window = record.submit_time.min(), record.finish_time[ended].max()
+            joules = self.energy.joules(*map(float, window))
+        if not len(record.power_state_time):
+            return HostTotals(n_hosts, joules=joules)
+        return HostTotals(n_hosts, switching_of(record, self.platform.hosts), joules)
+
     def _job_columns(self) -> JobColumns:
+        printed = self.printed("consumed_energy")
         return JobColumns(
             job_id=self.column("job_id"),
             workload=self.column("workload").tolist(),
@@ -274,7 +391,9 @@ class Schedule:
             waiting_time=self.column("waiting_time"),
             turnaround_time=self.column("turnaround_time"),
             stretch=self.column("stretch"),
-            consumed_energy=self.printed("consumed_energy"),
+            consumed_energy=self.record.energy
+            if printed is None and self.counts_energy
+            else printed,
         )
 
     def _make_column(self, name: str) -> npt.NDArray[Any]:
@@ -337,6 +456,19 @@ def _stretch(schedule: Schedule) -> Floats:
         return turnaround / runtime
 
 
+def _energy(schedule: Schedule) -> Floats:
+    energy = schedule.record.energy
+    return energy if len(energy) else np.full(len(schedule), np.nan)
+
+
+def _known_energy(columns: JobColumns) -> Floats:
+    """Return the joules of jobs in a file; Batsim writes -1 where it did not count them."""
+    energy = columns.consumed_energy
+    if energy is None or not (energy >= 0).any():
+        return np.empty(0)
+    return np.where(energy >= 0, energy, np.nan) if (energy < 0).any() else energy
+
+
 # stretch is Batsim's word for the slowdown; its files need it, `jobs` does not show it
 _MAKERS: Mapping[str, Callable[[Schedule], npt.NDArray[Any]]] = {
     "job_id": _ids,
@@ -352,35 +484,16 @@ _MAKERS: Mapping[str, Callable[[Schedule], npt.NDArray[Any]]] = {
     "n_hosts": lambda s: s._of_jobs([table.n_hosts for table in s.tables]),
     "hosts": _hosts,
     "state": lambda s: np.array(STATE_WORDS, dtype=object)[s.record.state],
+    "energy": _energy,
     "stretch": _stretch,
 }
 
 
+def _remove(folder: Path, names: Iterable[str]) -> None:
+    """Remove files that another schedule, with energy, has left in a folder."""
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+
+
 def _version() -> str:
     return f"noctule-{metadata.version('noctule')}"
-
-
-def _tables_of(file: JobFile) -> tuple[list[PlainJobs], npt.NDArray[np.uint32]]:
-    """Split the jobs of a file by workload; also return the position of each row in these."""
-    columns = file.columns
-    names = list(dict.fromkeys(columns.workload)) or ["w0"]
-    code = {name: i for i, name in enumerate(names)}
-    codes = np.array([code[name] for name in columns.workload], dtype=np.intp)
-    tables = []
-    for i, name in enumerate(names):
-        rows = np.flatnonzero(codes == i)
-        users = None if file.users is None else [file.users[row] for row in rows.tolist()]
-        profiles = [columns.profile[row] for row in rows.tolist()]
-        tables.append(
-            PlainJobs(
-                name,
-                columns.job_id[rows],
-                columns.n_hosts[rows],
-                columns.walltime[rows],
-                profiles,
-                users,
-            )
-        )
-    position = np.empty(len(codes), dtype=np.uint32)
-    position[np.argsort(codes, kind="stable")] = np.arange(len(codes), dtype=np.uint32)
-    return tables, position

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from noctule.record import Counts, Floats, JobState, has_ended
+from noctule.power_files import NO_SWITCHING, Switching
+from noctule.record import Counts, Floats, JobState, RecordLike, has_ended
 
 JOBS_FILE = "jobs.csv"
 SCHEDULE_FILE = "schedule.csv"
@@ -50,15 +51,7 @@ HOST_STATES_COLUMNS = (
 )
 
 # what schedule.csv tells and Noctule does not model, or keeps elsewhere
-_ZEROS = (
-    "consumed_joules",
-    "scheduling_time",
-    "simulation_time",
-    "time_sleeping",
-    "time_switching_off",
-    "time_switching_on",
-    "time_unavailable",
-)
+_ZEROS = ("scheduling_time", "simulation_time", "time_unavailable")
 
 FINAL_STATES: Mapping[JobState, str] = {
     JobState.COMPLETED: "COMPLETED_SUCCESSFULLY",
@@ -75,7 +68,7 @@ FINAL_STATES: Mapping[JobState, str] = {
 _ENDED_ROW = '%s,%s,%s,%f,%d,%f,%d,%s,%f,%f,%f,%f,%f,%f,%s,%f,""\n'
 _RUNNING_ROW = '%s,%s,%s,%f,%d,%f,%d,%s,%f,,,%f,,,%s,,""\n'
 _NEVER_STARTED_ROW = '%s,%s,%s,%f,%d,%f,%d,%s,,,,,,,,,""\n'
-_HOST_STATES_ROW = "%g,0,0,0,%d,%d\n"
+_HOST_STATES_ROW = "%g,%d,%d,%d,%d,%d\n"
 
 _ROWS_AT_ONCE = 1 << 15
 
@@ -172,12 +165,24 @@ def _fields(values: Sequence[Any]) -> Sequence[Any]:
     ]
 
 
-def host_states_text(time: Floats, idle: Counts, computing: Counts) -> Iterator[str]:
+def host_states_text(record: RecordLike) -> Iterator[str]:
     """Yield machine_states.csv in pieces; dates have six significant digits, as in Batsim."""
     yield ",".join(HOST_STATES_COLUMNS) + "\n"
+    time = record.host_state_time
+    others = (
+        record.host_state_sleeping,
+        record.host_state_switching_on,
+        record.host_state_switching_off,
+    )
     for first in range(0, len(time), _ROWS_AT_ONCE):
         rows = slice(first, first + _ROWS_AT_ONCE)
-        columns = (time[rows].tolist(), idle[rows].tolist(), computing[rows].tolist())
+        dates = time[rows].tolist()
+        columns = (
+            dates,
+            *(column[rows].tolist() if len(column) else [0] * len(dates) for column in others),
+            record.host_state_idle[rows].tolist(),
+            record.host_state_computing[rows].tolist(),
+        )
         yield "".join([_HOST_STATES_ROW % row for row in zip(*columns, strict=True)])
 
 
@@ -190,17 +195,26 @@ def schedule_text(totals: Totals) -> str:
     return ",".join(names) + "\n" + ",".join(totals[name] for name in names) + "\n"
 
 
+@dataclass(frozen=True, slots=True)
+class HostTotals:
+    """What schedule.csv tells of hosts: their number, their switching and their joules."""
+
+    n_hosts: int
+    switching: Switching = NO_SWITCHING
+    joules: float = 0.0
+
+
 def totals_of(
-    columns: JobColumns, held: Counts, hosts_text: HostTexts, n_hosts: int, version: str
+    columns: JobColumns, held: Counts, hosts_text: HostTexts, hosts: HostTotals, version: str
 ) -> Totals:
     """Work out the values of schedule.csv as Batsim 4 defines them, its oddities included.
 
     `held` is the number of hosts that each job got. `makespan` is the latest finish; means are sums
     over ended jobs divided by ended and rejected ones; host-seconds are counted up to each host's
-    last start or end of a job. What Noctule does not model or keeps elsewhere (energy, power
-    states, wall-clock times) is zero. Cancelled, running and waiting jobs, which Batsim does not
-    know, count nowhere.
+    last start or end of a job, or of switching. What Noctule keeps elsewhere (wall-clock times) is
+    zero. Cancelled, running and waiting jobs, which Batsim does not know, count nowhere.
     """
+    n_hosts, switching = hosts.n_hosts, hosts.switching
     ended = has_ended(columns.state)
     n_ended = int(np.count_nonzero(ended))
     n_success = int(np.count_nonzero(columns.state == JobState.COMPLETED))
@@ -208,7 +222,12 @@ def totals_of(
     n_jobs = n_ended + n_rejected
     computing = _total(held[ended] * columns.runtime[ended])
     changes = _last_changes(columns, n_hosts, hosts_text)
+    if len(switching.last_change):
+        changes = np.maximum(changes, switching.last_change)
+    asleep, switching_off, switching_on = switching.seconds
+    busy = computing + asleep + switching_off + switching_on
     numbers = {
+        "consumed_joules": hosts.joules,
         "makespan": _largest(columns.finish_time[ended]),
         "max_slowdown": _largest(columns.stretch[ended]),
         "max_turnaround_time": _largest(columns.turnaround_time[ended]),
@@ -218,17 +237,20 @@ def totals_of(
         "mean_waiting_time": _ratio(_total(columns.waiting_time[ended]), n_jobs),
         "success_rate": _ratio(n_success, n_jobs),
         "time_computing": computing,
-        "time_idle": max(0.0, _total(changes) - computing),
+        "time_idle": max(0.0, _total(changes) - busy),
+        "time_sleeping": asleep,
+        "time_switching_off": switching_off,
+        "time_switching_on": switching_on,
     }
     counts = {
         "nb_computing_machines": n_hosts,
-        "nb_grouped_switches": 0,
+        "nb_grouped_switches": switching.n_requests,
         "nb_jobs": n_jobs,
         "nb_jobs_finished": n_ended,
         "nb_jobs_killed": n_ended - n_success,
         "nb_jobs_rejected": n_rejected,
         "nb_jobs_success": n_success,
-        "nb_machine_switches": 0,
+        "nb_machine_switches": switching.n_switched,
     }
     return (
         {"batsim_version": version}

@@ -1,15 +1,15 @@
 """A schedule as two Parquet files, jobs.parquet and host_states.parquet: nothing is rounded.
 
-The columns of jobs.parquet are those of `Schedule.jobs`, and `profile`, `slowdown` and, where it is
-known, `consumed_energy`. Dates that never came are null. What is about the whole schedule stands
-in the metadata of the file, under the key `noctule`, as JSON.
+The columns of jobs.parquet are those of `Schedule.jobs`, and `profile`, `slowdown` and, where a
+file of Batsim has told it otherwise, `consumed_energy`. Dates that never came are null. What is
+about the whole schedule stands in the metadata of the file, under the key `noctule`, as JSON.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -19,8 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 from noctule.errors import InputError
-from noctule.record import STATE_WORDS, Counts, Floats
-from noctule.schedule_files import HostTexts, JobColumns, Totals
+from noctule.record import (
+    HOST_STATE_FIELDS,
+    STATE_WORDS,
+    Counts,
+    Floats,
+    RecordLike,
+    host_state_columns,
+)
+from noctule.schedule_files import JobColumns, Totals
 from noctule.schedule_reading import JobFile
 
 PARQUET_JOBS_FILE = "jobs.parquet"
@@ -30,7 +37,6 @@ PARQUET_FORMAT = 1
 
 # Makes a HostSet of a text such as "0-3 7".
 ParseHosts = Callable[[str], Any]
-HostStates = tuple[Floats, Counts, Counts]
 
 # our columns: the field of JobColumns
 _NUMBERS = {
@@ -46,7 +52,7 @@ _NUMBERS = {
 _COLUMNS = (
     *("job_id", "workload", "user"),
     *(name for name in _NUMBERS if name != "slowdown"),
-    *("n_hosts", "hosts", "state", "profile", "slowdown", "consumed_energy"),
+    *("n_hosts", "hosts", "state", "energy", "profile", "slowdown", "consumed_energy"),
 )
 _LABEL_KINDS = ("none", "int", "text", "json")
 _KEY = b"noctule"
@@ -56,15 +62,15 @@ _KEY = b"noctule"
 class ParquetSchedule:
     """What goes into the files, and comes out of them.
 
-    `host_texts` gives the hosts of some rows as text; `totals` are those of a schedule.csv that
-    must be kept to the digit.
+    `consumed_energy` is what a file of Batsim has printed, `totals` are those of a schedule.csv:
+    both must be kept to the digit.
     """
 
     n_hosts: int
     columns: JobColumns
     users: Sequence[Any]
-    host_texts: HostTexts
-    host_states: HostStates
+    record: RecordLike
+    consumed_energy: Floats | None = None
     totals: Totals | None = None
 
 
@@ -74,7 +80,7 @@ class ParquetContent:
 
     n_hosts: int
     file: JobFile
-    host_states: HostStates
+    host_states: Mapping[str, Counts | Floats]
     totals: Totals | None
 
 
@@ -93,10 +99,7 @@ def write_parquet(folder: Path, schedule: ParquetSchedule) -> None:
     arrays = {"job_id": ids, "user": users} | _job_arrays(pa, schedule)
     table = pa.table({name: arrays[name] for name in _COLUMNS if name in arrays})
     table = table.replace_schema_metadata({_KEY: json.dumps(about)})
-    time, idle, computing = schedule.host_states
-    states = pa.table(
-        {"time": pa.array(time), "n_idle": pa.array(idle), "n_computing": pa.array(computing)}
-    )
+    states = pa.table(host_state_columns(schedule.record))
     try:
         parquet.write_table(table, folder / PARQUET_JOBS_FILE, compression="zstd")
         parquet.write_table(states, folder / PARQUET_HOST_STATES_FILE, compression="zstd")
@@ -110,14 +113,13 @@ def read_parquet(folder: Path, parse: ParseHosts) -> ParquetContent:
         if not (folder / name).is_file():
             expected = ", ".join(PARQUET_FILES)
             raise InputError(f"{folder}: no file {name}, expected a folder with {expected}")
-    jobs = _Table(folder / PARQUET_JOBS_FILE)
+    jobs = ParquetTable(folder / PARQUET_JOBS_FILE)
     about = jobs.about()
-    states = _Table(folder / PARQUET_HOST_STATES_FILE)
-    host_states = (
-        states.numbers("time"),
-        states.counts("n_idle"),
-        states.counts("n_computing"),
-    )
+    states = ParquetTable(folder / PARQUET_HOST_STATES_FILE)
+    host_states: dict[str, Counts | Floats] = {"host_state_time": states.numbers("time")}
+    for field, name in HOST_STATE_FIELDS.items():
+        if name in ("n_idle", "n_computing") or (name != "time" and states.has(name)):
+            host_states[field] = states.counts(name)
     columns = _job_columns(jobs, about["job_id"])
     users = None if about["user"] == "none" else _labels(jobs, "user", about["user"])
     file = JobFile(columns, _hosts(jobs, parse), users)
@@ -138,14 +140,20 @@ def _job_arrays(pa: ModuleType, schedule: ParquetSchedule) -> dict[str, Any]:
         "state": _dictionary(pa, words),
         "profile": pa.array(list(columns.profile), pa.string()),
     }
-    if columns.consumed_energy is not None:
-        arrays["consumed_energy"] = pa.array(columns.consumed_energy)
+    energy = schedule.record.energy
+    arrays["energy"] = (
+        pa.array(energy, mask=np.isnan(energy))
+        if len(energy)
+        else pa.nulls(len(columns), pa.float64())
+    )
+    if schedule.consumed_energy is not None:
+        arrays["consumed_energy"] = pa.array(schedule.consumed_energy)
     return arrays
 
 
 def _host_array(pa: ModuleType, schedule: ParquetSchedule) -> Any:
     """Return the hosts as text; null for a job that held some, but which is not known."""
-    texts = schedule.host_texts(0, len(schedule.columns))
+    texts = schedule.record.hosts_text(0, len(schedule.columns))
     started = ~np.isnan(schedule.columns.start_time)
     shown = [text if text or not ran else None for text, ran in zip(texts, started, strict=True)]
     return pa.array(shown, pa.string())
@@ -169,7 +177,7 @@ def _label_column(pa: ModuleType, labels: Sequence[Any] | npt.NDArray[Any]) -> t
     return pa.array(texts, pa.string()), "json"
 
 
-class _Table:
+class ParquetTable:
     """A Parquet file whose columns are checked when they are taken."""
 
     def __init__(self, path: Path) -> None:
@@ -191,7 +199,7 @@ class _Table:
 
     def about(self) -> dict[str, Any]:
         """Return what the metadata say of the whole schedule."""
-        text = (self._table.schema.metadata or {}).get(_KEY)
+        text = self.metadata()
         expected = f"those of format {PARQUET_FORMAT} of Noctule"
         if text is None:
             raise InputError(f"{self.path}: metadata: none, expected {expected}")
@@ -203,9 +211,13 @@ class _Table:
         except (ValueError, KeyError, TypeError):
             good = False
         if not good:
-            found = text.decode(errors="replace")
-            raise InputError(f"{self.path}: metadata: got {found!r}, expected {expected}")
+            raise InputError(f"{self.path}: metadata: got {text!r}, expected {expected}")
         return about
+
+    def metadata(self) -> str | None:
+        """Return what the metadata say, as text."""
+        text: bytes | None = (self._table.schema.metadata or {}).get(_KEY)
+        return None if text is None else text.decode(errors="replace")
 
     def column(self, name: str, expected: str, tests: Sequence[str]) -> Any:
         """Return a column that is of one of some types."""
@@ -229,6 +241,12 @@ class _Table:
         self.demand_all(name, column)
         return np.array(column.to_numpy(zero_copy_only=False), dtype=np.uint32)
 
+    def signed(self, name: str) -> npt.NDArray[np.int32]:
+        """Return a column of whole numbers that may be below zero."""
+        column = self.column(name, "int32", ["is_int32"])
+        self.demand_all(name, column)
+        return np.array(column.to_numpy(zero_copy_only=False), dtype=np.int32)
+
     def texts(self, name: str) -> list[str]:
         """Return a column of texts."""
         column = self.column(name, "string", ["is_string", "is_large_string"])
@@ -246,7 +264,7 @@ class _Table:
         return name in self._names
 
 
-def _job_columns(table: _Table, id_kind: str) -> JobColumns:
+def _job_columns(table: ParquetTable, id_kind: str) -> JobColumns:
     numbers = {field: table.numbers(name) for name, field in _NUMBERS.items()}
     ids = _labels(table, "job_id", id_kind)
     if None in ids:
@@ -263,14 +281,20 @@ def _job_columns(table: _Table, id_kind: str) -> JobColumns:
         profile=table.texts("profile"),
         n_hosts=table.counts("n_hosts"),
         state=np.array([codes[word] for word in words], dtype=np.uint8),
-        consumed_energy=(
-            table.numbers("consumed_energy") if table.has("consumed_energy") else None
-        ),
+        consumed_energy=_energy(table),
         **numbers,
     )
 
 
-def _hosts(table: _Table, parse: ParseHosts) -> list[Any] | None:
+def _energy(table: ParquetTable) -> Floats | None:
+    for name in ("consumed_energy", "energy"):
+        if table.has(name):
+            found = table.numbers(name)
+            return None if np.isnan(found).all() else found
+    return None
+
+
+def _hosts(table: ParquetTable, parse: ParseHosts) -> list[Any] | None:
     """Return the hosts; None if those of a job that held some are not known."""
     column = table.column("hosts", "string", ["is_string", "is_large_string"])
     if column.null_count:
@@ -286,7 +310,7 @@ def _hosts(table: _Table, parse: ParseHosts) -> list[Any] | None:
     return found
 
 
-def _labels(table: _Table, name: str, kind: str) -> list[Any]:
+def _labels(table: ParquetTable, name: str, kind: str) -> list[Any]:
     """Return ids or users as they were."""
     expected, test = ("int64", "is_int64") if kind == "int" else ("string", "is_string")
     values: list[Any] = table.column(name, expected, [test]).to_pylist()

@@ -21,7 +21,7 @@ from noctule.columns import id_column
 from noctule.compression import read_bytes
 from noctule.errors import InputError
 from noctule.platform import MAX_HOSTS
-from noctule.record import STATE_WORDS, Counts, Floats, JobState, has_ended
+from noctule.record import STATE_WORDS, Counts, Floats, JobState, PlainJobs, has_ended
 from noctule.schedule_files import FINAL_STATES, HOST_STATES_COLUMNS, JobColumns
 
 if TYPE_CHECKING:
@@ -44,7 +44,10 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "turnaround_time": ("turnaround_time",),
     "stretch": ("stretch",),
     "hosts": ("allocated_resources", "allocated_processors", "hosts"),
-    "consumed_energy": ("consumed_energy",),
+    "consumed_energy": ("consumed_energy", "energy"),
+}
+_HOST_STATE_FIELDS = {
+    title: title.replace("nb_", "host_state_") for title in HOST_STATES_COLUMNS[1:]
 }
 _ROWS_AT_ONCE = 256
 _MOST_DIGITS = 20
@@ -63,7 +66,7 @@ class JobFile:
     users: Sequence[str] | None
 
 
-class _Table:
+class CsvTable:
     """A CSV file as columns of text, each known by any of its names."""
 
     def __init__(self, path: Path) -> None:
@@ -148,7 +151,7 @@ def read_jobs(path: Path, parse: Callable[[str], HostSet]) -> JobFile:
 
     `parse` makes a set of hosts of a text such as "0-3 7".
     """
-    table = _Table(path)
+    table = CsvTable(path)
     for name in _REQUIRED:
         table.required(_NAMES[name])
     hosts = _hosts(table, parse)
@@ -184,7 +187,7 @@ def read_jobs(path: Path, parse: Callable[[str], HostSet]) -> JobFile:
 
 def read_totals(path: Path) -> dict[str, str]:
     """Read a schedule.csv as the texts of its values."""
-    table = _Table(path)
+    table = CsvTable(path)
     if len(table) != 1:
         raise InputError(f"{path}: got {len(table)} lines of values, expected 1")
     return {name: table.required((name,))[1][0] for name in table.header}
@@ -202,12 +205,23 @@ def n_hosts_of(path: Path, totals: Mapping[str, str]) -> int:
     return int(text)
 
 
-def read_host_states(path: Path) -> tuple[Floats, Counts, Counts]:
-    """Read (time, n_idle, n_computing) from a machine_states.csv."""
-    table = _Table(path)
-    time = _non_negative(table, (HOST_STATES_COLUMNS[0],))
-    idle, computing = (_counts(table, *table.required((c,))) for c in HOST_STATES_COLUMNS[-2:])
-    return time, idle, computing
+def read_host_states(path: Path, *, keep_all: bool) -> dict[str, npt.NDArray[Any]]:
+    """Read the columns of a record from a machine_states.csv.
+
+    Those of hosts that sleep or switch are left out if there are none, unless all are kept.
+    """
+    table = CsvTable(path)
+    columns: dict[str, npt.NDArray[Any]] = {"host_state_time": non_negative(table, "time")}
+    for title in HOST_STATES_COLUMNS[-2:]:
+        columns[_HOST_STATE_FIELDS[title]] = _counts(table, *table.required((title,)))
+    power = {
+        _HOST_STATE_FIELDS[title]: _counts(table, *table.required((title,)))
+        for title in HOST_STATES_COLUMNS[1:-2]
+        if title in table.header
+    }
+    if len(power) == 3 and (keep_all or any(column.any() for column in power.values())):
+        columns |= power
+    return columns
 
 
 def _text(path: Path) -> str:
@@ -230,7 +244,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _dates(table: _Table, name: str, needed: npt.NDArray[np.bool_]) -> Floats:
+def _dates(table: CsvTable, name: str, needed: npt.NDArray[np.bool_]) -> Floats:
     """Return a column of dates: numbers >= 0 where needed, NaN elsewhere."""
     title, texts = table.required(_NAMES[name])
     expected = "a number >= 0"
@@ -239,26 +253,27 @@ def _dates(table: _Table, name: str, needed: npt.NDArray[np.bool_]) -> Floats:
     return np.where(needed, numbers, math.nan)
 
 
-def _non_negative(table: _Table, names: Sequence[str]) -> Floats:
-    title, texts = table.required(names)
+def non_negative(table: CsvTable, name: str) -> Floats:
+    """Return a column of numbers >= 0."""
+    title, texts = table.required((name,))
     expected = "a number >= 0"
     numbers = table.numbers(title, texts, expected)
     table.demand(np.isfinite(numbers) & (numbers >= 0), title, texts, expected)
     return numbers
 
 
-def _given(table: _Table, name: str, otherwise: Floats) -> Floats:
+def _given(table: CsvTable, name: str, otherwise: Floats) -> Floats:
     """Return a column that the file may leave out, since it follows from others."""
     title, texts = table.column(_NAMES[name])
     return otherwise if texts is None else table.numbers(title, texts, "a number")
 
 
-def _texts(table: _Table, name: str, otherwise: str) -> list[str]:
+def _texts(table: CsvTable, name: str, otherwise: str) -> list[str]:
     texts = table.column(_NAMES[name])[1]
     return [otherwise] * len(table) if texts is None else list(texts)
 
 
-def _states(table: _Table) -> npt.NDArray[np.uint8]:
+def _states(table: CsvTable) -> npt.NDArray[np.uint8]:
     """Return the codes of the states; without such a column, jobs with a start have completed."""
     title, texts = table.column(_NAMES["state"])
     if texts is None:
@@ -273,7 +288,7 @@ def _states(table: _Table) -> npt.NDArray[np.uint8]:
         raise table.error(row, title, repr(texts[row]), f"one of {known}") from None
 
 
-def _job_ids(table: _Table) -> npt.NDArray[Any]:
+def _job_ids(table: CsvTable) -> npt.NDArray[Any]:
     """Return the ids: whole numbers if all of them are written as such."""
     title, texts = table.required(_NAMES["job_id"])
     if "" in texts:
@@ -282,7 +297,7 @@ def _job_ids(table: _Table) -> npt.NDArray[Any]:
     return ids if isinstance(ids, np.ndarray) else np.array(ids, dtype=object)
 
 
-def _refuse_duplicates(table: _Table, columns: JobColumns) -> None:
+def _refuse_duplicates(table: CsvTable, columns: JobColumns) -> None:
     keys = list(zip(columns.workload, columns.job_id.tolist(), strict=True))
     if len(set(keys)) == len(keys):
         return
@@ -293,7 +308,7 @@ def _refuse_duplicates(table: _Table, columns: JobColumns) -> None:
         seen.add(key)
 
 
-def _hosts(table: _Table, parse: Callable[[str], HostSet]) -> list[HostSet] | None:
+def _hosts(table: CsvTable, parse: Callable[[str], HostSet]) -> list[HostSet] | None:
     title, texts = table.column(_NAMES["hosts"])
     if texts is None:
         return None
@@ -306,7 +321,7 @@ def _hosts(table: _Table, parse: Callable[[str], HostSet]) -> list[HostSet] | No
     return found
 
 
-def _asked_hosts(table: _Table, hosts: Sequence[HostSet] | None) -> Counts:
+def _asked_hosts(table: CsvTable, hosts: Sequence[HostSet] | None) -> Counts:
     """Return how many hosts each job asked for; without such a column, how many it got."""
     title, texts = table.column(_NAMES["n_hosts"])
     if texts is None:
@@ -317,7 +332,7 @@ def _asked_hosts(table: _Table, hosts: Sequence[HostSet] | None) -> Counts:
     return _counts(table, title, texts)
 
 
-def _counts(table: _Table, title: str, texts: Sequence[str]) -> Counts:
+def _counts(table: CsvTable, title: str, texts: Sequence[str]) -> Counts:
     expected = f"a whole number from 0 to {MAX_HOSTS}"
     numbers = table.numbers(title, texts, expected)
     whole = (numbers >= 0) & (numbers <= MAX_HOSTS) & (numbers == np.floor(numbers))
@@ -325,7 +340,7 @@ def _counts(table: _Table, title: str, texts: Sequence[str]) -> Counts:
     return numbers.astype(np.uint32)
 
 
-def _walltimes(table: _Table) -> Floats:
+def _walltimes(table: CsvTable) -> Floats:
     """Return the time limits; Batsim writes -1 where there is none."""
     title, texts = table.column(_NAMES["walltime"])
     if texts is None:
@@ -335,3 +350,29 @@ def _walltimes(table: _Table) -> Floats:
     none = (numbers == -1) | np.array([not text for text in texts], dtype=np.bool_)
     table.demand(none | (numbers > 0), title, texts, expected)
     return np.where(none, math.inf, numbers)
+
+
+def tables_of(file: JobFile) -> tuple[list[PlainJobs], npt.NDArray[np.uint32]]:
+    """Split the jobs of a file by workload; also return the position of each row in these."""
+    columns = file.columns
+    names = list(dict.fromkeys(columns.workload)) or ["w0"]
+    code = {name: i for i, name in enumerate(names)}
+    codes = np.array([code[name] for name in columns.workload], dtype=np.intp)
+    tables = []
+    for i, name in enumerate(names):
+        rows = np.flatnonzero(codes == i)
+        users = None if file.users is None else [file.users[row] for row in rows.tolist()]
+        profiles = [columns.profile[row] for row in rows.tolist()]
+        tables.append(
+            PlainJobs(
+                name,
+                columns.job_id[rows],
+                columns.n_hosts[rows],
+                columns.walltime[rows],
+                profiles,
+                users,
+            )
+        )
+    position = np.empty(len(codes), dtype=np.uint32)
+    position[np.argsort(codes, kind="stable")] = np.arange(len(codes), dtype=np.uint32)
+    return tables, position

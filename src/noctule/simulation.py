@@ -15,14 +15,26 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from noctule import _core
-from noctule.columns import KIND_DELAY, id_column
+from noctule.columns import KIND_DELAY, KIND_PROGRAM, KIND_UNSUPPORTED, id_column
 from noctule.errors import DecisionError, InputError, NoctuleError
+from noctule.hierarchy import groups_of
+from noctule.machine import (
+    BILLINGS,
+    SOLVERS,
+    Billing,
+    Solver,
+    has_availabilities,
+    machine_plan,
+    refuse_unknown_power,
+)
 from noctule.platform import Platform
 from noctule.policies import make_policy
 from noctule.policy import Policy, PolicySpec, View
+from noctule.profile_facts import kind_of, type_of
+from noctule.programs import NO_PROGRAM, Programs
 from noctule.record import JobsLike, PlainJobs
 from noctule.schedule import Schedule
-from noctule.workload import Job, JobId, Label, UnsupportedProfile, Workload
+from noctule.workload import Job, JobId, Label, Workload
 
 __all__ = ["OptionValues", "Options", "Progress", "Simulation", "simulate"]
 
@@ -55,6 +67,15 @@ class Options:
         launch_delay: seconds between the start of a job and that of its profile, added to its own.
         epilogue_delay: seconds that hosts stay unusable after a job, added to its own.
         clairvoyant: let a Python policy see true runtimes.
+        energy: count joules, exactly or as SimGrid does; needs a platform whose watts are known.
+        solver: how tasks share hosts and links: SimGrid's numbers, or textbook max-min fairness.
+        share_hosts: a policy may name hosts that other jobs run on.
+        machine: simulate hosts and links even if no job of the workload needs it; otherwise that is
+            done where profiles communicate, hosts are shared or change, or energy is counted.
+        report_ranks: each rank of a trace reports its end to the first host of its job by a message
+            of four bytes, as in Batsim 4.
+        batsim_latency: what happens and what is decided is told by messages of one byte to and from
+            the platform's master, one after the other, as inside Batsim; ranks report their ends.
     """
 
     until: float = math.inf
@@ -64,9 +85,20 @@ class Options:
     launch_delay: float = 0.0
     epilogue_delay: float = 0.0
     clairvoyant: bool = False
+    energy: Billing = "off"
+    solver: Solver = "simgrid"
+    share_hosts: bool = False
+    machine: bool = False
+    report_ranks: bool = False
+    batsim_latency: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse negative and meaningless numbers."""
+        """Refuse negative and meaningless numbers, and words that mean nothing."""
+        for name, words in (("energy", BILLINGS), ("solver", SOLVERS)):
+            if getattr(self, name) not in words:
+                raise InputError(
+                    f"{name}: got {getattr(self, name)!r}, expected {' or '.join(words)}"
+                )
         for name in ("until", "launch_delay", "epilogue_delay"):
             value = getattr(self, name)
             finite = name == "until" or math.isfinite(value)
@@ -84,6 +116,12 @@ class OptionValues(TypedDict, total=False):
     launch_delay: float
     epilogue_delay: float
     clairvoyant: bool
+    energy: Billing
+    solver: Solver
+    share_hosts: bool
+    machine: bool
+    report_ranks: bool
+    batsim_latency: bool
 
 
 class Simulation:
@@ -106,11 +144,13 @@ class Simulation:
         if scale is None:
             scale = platform.reference_speed
         alike = platform.is_homogeneous
+        machine = self._machine_setup()
         self._engine = _core.Engine(
             platform.n_hosts,
             workload.table,
             speed=platform.speed if alike else platform.reference_speed,
             speeds=[] if alike else platform.speeds.tolist(),
+            groups=groups_of(platform).tolist(),
             reference_speed=scale,
             enforce_walltime=self.options.enforce_walltime,
             reject_oversized=self.options.reject_oversized,
@@ -118,8 +158,10 @@ class Simulation:
             launch_delay=self.options.launch_delay,
             epilogue_delay=self.options.epilogue_delay,
             until=self.options.until,
+            share_hosts=self.options.share_hosts,
+            machine=machine,
         )
-        self._jobs = _Jobs(workload, scale)
+        self._jobs = _Jobs(workload, scale, runs_programs=machine is not None)
         self.view = View(self._engine, self._jobs, self.options.clairvoyant)
         self._ended = False
         self._stepping = False
@@ -205,10 +247,41 @@ class Simulation:
         tables: list[JobsLike] = [self.workload]
         if registered is not None:
             tables.append(registered)
-        schedule = Schedule(self.platform, tables, self._engine.record(final=self._ended))
+        schedule = Schedule(
+            self.platform,
+            tables,
+            self._engine.record(final=self._ended),
+            spent=self._engine.spent(),
+            end=self._engine.now,
+            notes=self._engine.warnings(),
+        )
         if self._ended:
             self._schedule = schedule
         return schedule
+
+    def _machine_setup(self) -> _core.MachineSetup | None:
+        """Return the machine that the run needs, if timers are not enough for it."""
+        options, platform = self.options, self.platform
+        programs = bool((self.workload.table.kind == KIND_PROGRAM).any())
+        wanted = programs or options.machine or options.share_hosts or options.batsim_latency
+        wanted = wanted or options.energy != "off"
+        if not (wanted or has_availabilities(platform)):
+            return None
+        if options.energy != "off":
+            refuse_unknown_power(platform)
+        if options.batsim_latency and platform.master is None:
+            raise InputError(
+                f"{platform.source or 'platform'}: batsim_latency: "
+                "the platform has no master host, expected one to and from which messages are sent"
+            )
+        return _core.MachineSetup(
+            machine_plan(platform),
+            len(platform.storages),
+            SOLVERS.index(options.solver),
+            BILLINGS.index(options.energy),
+            report_ranks=options.report_ranks or options.batsim_latency,
+            batsim_latency=options.batsim_latency,
+        )
 
     def _refuse_unsupported(self) -> None:
         unsupported = self.workload.unsupported()
@@ -216,8 +289,7 @@ class Simulation:
             job_id, kind = unsupported[0]
             raise InputError(
                 f"{self.workload.source or self.workload.name}: job {job_id}: "
-                f"profile type {kind} cannot be simulated yet ({len(unsupported)} such jobs); "
-                "delays and computations without communication can"
+                f"profile type {kind} cannot be simulated ({len(unsupported)} such jobs)"
             )
 
     def _complaint(self, error: BaseException) -> str:
@@ -255,18 +327,23 @@ class _Registration:
     cancel_time: float
     launch_delay: float
     epilogue_delay: float
+    program: int
+    programs: _core.ProgramTable | None
+    rank_hosts: tuple[int, ...]
 
 
 class _Jobs:
     """What a view must know of jobs beside the engine: the workload's, then those registered."""
 
-    def __init__(self, workload: Workload, scale: float) -> None:
+    def __init__(self, workload: Workload, scale: float, *, runs_programs: bool) -> None:
         """Take the workload, and the work that a unit of its amounts stands for."""
+        self._runs_programs = runs_programs
         self._workload = workload
         self._scale = scale
         self._registered: list[Job] = []
         self._profile_names: list[str] = []
         self._ids: set[str] = set()
+        self._programs: Programs | None = None
 
     def register(self, job: object) -> _Registration:
         """Check a job that the policy adds, and keep it."""
@@ -277,10 +354,15 @@ class _Jobs:
                 f"RegisterJob(job_id={job.id}): a registered job cannot have dependencies; "
                 "register it when they have ended"
             )
-        if isinstance(job.profile, UnsupportedProfile):
+        kind = kind_of(job.profile)
+        if kind == KIND_UNSUPPORTED or (kind == KIND_PROGRAM and not self._runs_programs):
             raise DecisionError(
-                f"RegisterJob(job_id={job.id}): profile type {job.profile.type} "
-                "cannot be simulated yet"
+                f"RegisterJob(job_id={job.id}): profile type {type_of(job.profile)} cannot be "
+                + (
+                    "simulated"
+                    if kind == KIND_UNSUPPORTED
+                    else "run without a machine; the option `machine` makes one"
+                )
             )
         if not self._ids:
             self._ids.update(map(str, self._workload.job_ids.tolist()))
@@ -294,18 +376,31 @@ class _Jobs:
         self._ids.add(str(job.id))
         self._registered.append(job)
         self._profile_names.append(alone.profile_name(0))
+        kind = int(table.kind[0])
+        programs = self._with_programs() if kind == KIND_PROGRAM else None
         return _Registration(
             id=job.id,
             submit_time=job.submit_time,
             walltime=job.walltime,
-            amount=float(table.amount[0]) / (1.0 if table.kind[0] == KIND_DELAY else self._scale),
+            amount=float(table.amount[0]) / (1.0 if kind == KIND_DELAY else self._scale),
             n_hosts=job.request.n_hosts,
-            kind=int(table.kind[0]),
+            kind=kind,
             failing=bool(table.failing[0]),
             cancel_time=job.cancel_time,
             launch_delay=job.launch_delay,
             epilogue_delay=job.epilogue_delay,
+            program=NO_PROGRAM if programs is None else programs.add(job.profile),
+            programs=None if programs is None else programs.table,
+            rank_hosts=job.rank_hosts,
         )
+
+    def _with_programs(self) -> Programs:
+        """Return the programs of the run: the workload's, and those registered behind them."""
+        if self._programs is None:
+            workload = self._workload
+            known = workload.table.programs()
+            self._programs = Programs("RegisterJob", workload.profiles, known, unit=self._scale)
+        return self._programs
 
     def job_id(self, index: int) -> JobId:
         """Return the id of a registered job."""

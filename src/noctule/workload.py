@@ -7,7 +7,8 @@ made when somebody looks at one. Everything is checked once, here, when a Worklo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import abc
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from noctule import _core
 from noctule.columns import (
     KIND_DELAY,
+    KIND_PROGRAM,
     KIND_UNSUPPORTED,
     Columns,
     Floats,
@@ -30,28 +32,53 @@ from noctule.columns import (
 from noctule.errors import InputError
 from noctule.profile import (
     Compute,
+    DataStaging,
     Delay,
+    HomogeneousTask,
+    MpiTrace,
+    ParallelTask,
     Profile,
+    Receive,
+    Send,
+    Sequence,
+    StorageTransfer,
     UnsupportedProfile,
+    Usage,
+    UsageTrace,
+    files_of,
+)
+from noctule.profile_facts import (
     amount_of,
     kind_of,
     name_of,
     return_code_of,
     same_but_for_amount,
+    type_of,
 )
+from noctule.programs import NO_PROGRAM, Programs, check_rank_hosts, check_size
 
 __all__ = [
     "Columns",
     "Compute",
+    "DataStaging",
     "Delay",
     "Dependency",
+    "HomogeneousTask",
     "Job",
     "JobId",
     "Label",
+    "MpiTrace",
+    "ParallelTask",
     "Profile",
     "ReadingRule",
+    "Receive",
     "Request",
+    "Send",
+    "Sequence",
+    "StorageTransfer",
     "UnsupportedProfile",
+    "Usage",
+    "UsageTrace",
     "Workload",
 ]
 
@@ -84,7 +111,8 @@ class Job:
     A job with dependencies is submitted once all of them have ended and their think times have
     passed, and not before its `submit_time`. A job still waiting at `cancel_time` is cancelled.
     Its hosts are held from its start, through `launch_delay`, the profile and `epilogue_delay`;
-    the walltime bounds the profile alone.
+    the walltime bounds the profile alone. `rank_hosts` says where the ranks of its traces run:
+    for each, the position of a host among the job's; if it is empty, they go round.
     """
 
     id: JobId
@@ -100,6 +128,7 @@ class Job:
     group: Label = None
     queue: Label = None
     profile_name: str = ""
+    rank_hosts: tuple[int, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -124,23 +153,25 @@ class Workload:
         *,
         name: str = "w0",
         reference_speed: float | None = 1.0,
-        dependencies: Mapping[int, Sequence[Dependency]] | None = None,
-        labels: Mapping[str, Sequence[Any] | npt.NDArray[Any]] | None = None,
+        dependencies: Mapping[int, abc.Sequence[Dependency]] | None = None,
+        rank_hosts: Mapping[int, abc.Sequence[int]] | None = None,
+        labels: Mapping[str, abc.Sequence[Any] | npt.NDArray[Any]] | None = None,
         profiles: Mapping[str, Profile] | None = None,
-        profile_names: Sequence[str] | None = None,
+        profile_names: abc.Sequence[str] | None = None,
         raw_profiles: Mapping[str, Mapping[str, Any]] | None = None,
-        extra: Sequence[Mapping[str, Any]] | Mapping[str, npt.NDArray[Any]] | None = None,
+        extra: abc.Sequence[Mapping[str, Any]] | Mapping[str, npt.NDArray[Any]] | None = None,
         headers: Mapping[str, Any] | None = None,
-        reading: Sequence[ReadingRule] = (),
+        reading: abc.Sequence[ReadingRule] = (),
         source: str | None = None,
     ) -> None:
         """Sort the columns by submission and check them.
 
-        `dependencies` maps a position in the columns to what that job waits for; `labels` may hold
-        "user", "group" and "queue" (an array of integers has -1 where it is not known);
-        `reference_speed` None means the amounts of Compute jobs are seconds at the platform's own
-        reference speed. `extra` is a mapping a job, or columns. `headers` is what a file says of
-        itself, `raw_profiles` are its profiles with all their fields.
+        `dependencies` maps a position in the columns to what that job waits for, `rank_hosts` to
+        where its ranks run; `labels` may hold "user", "group" and "queue" (an array of integers
+        has -1 where it is not known); `reference_speed` None means the amounts of Compute jobs are
+        seconds at the platform's own reference speed. `extra` is a mapping a job, or columns.
+        `headers` is what a file says of itself, `raw_profiles` are its profiles with all their
+        fields.
         """
         where = source or f"workload {name}"
         _check_identity(where, name, reference_speed)
@@ -157,14 +188,19 @@ class Workload:
             label: _aligned(where, label, column, n, order)
             for label, column in (labels or {}).items()
         }
-        self._profile_names: Sequence[str] | None = (
+        self._profile_names: abc.Sequence[str] | None = (
             None
             if profile_names is None
             else _aligned(where, "profile_names", profile_names, n, order)
         )
         self._extra = _aligned_extra(where, extra, n, order)
         self._failing = arrays["failing"] if arrays["failing"].any() else None
-        self.table = _core.JobTable(permuted(_native_ids(columns.job_ids), order), **arrays)
+        ids = permuted(_native_ids(columns.job_ids), order)
+        programs = self._programs(where, ids, arrays["kind"], arrays["n_hosts"])
+        self.table = _core.JobTable(ids, **(arrays | programs))
+        self._rank_hosts: dict[int, tuple[int, ...]] = {}
+        if rank_hosts:
+            self._place_ranks(where, rank_hosts, order)
         self._dependencies: dict[int, tuple[Dependency, ...]] = {}
         if dependencies:
             self._link(where, dependencies, order)
@@ -179,7 +215,7 @@ class Workload:
         profiles: Mapping[str, Profile] | None = None,
         raw_profiles: Mapping[str, Mapping[str, Any]] | None = None,
         headers: Mapping[str, Any] | None = None,
-        reading: Sequence[ReadingRule] = (),
+        reading: abc.Sequence[ReadingRule] = (),
         source: str | None = None,
     ) -> Workload:
         """Make a Workload of Job objects; `profiles` are those known by name before them."""
@@ -204,6 +240,7 @@ class Workload:
             name=name,
             reference_speed=reference_speed,
             dependencies={i: j.dependencies for i, j in enumerate(jobs) if j.dependencies},
+            rank_hosts={i: j.rank_hosts for i, j in enumerate(jobs) if j.rank_hosts},
             labels={k: v for k, v in label_columns.items() if any(x is not None for x in v)},
             profiles=profiles,
             profile_names=names,
@@ -242,6 +279,7 @@ class Workload:
             group=self.label("group", index),
             queue=self.label("queue", index),
             profile_name=self.profile_name(index),
+            rank_hosts=self._rank_hosts.get(index, ()),
             extra=self.extra(index),
         )
 
@@ -270,6 +308,11 @@ class Workload:
         return self.table.n_hosts
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """The files that its own file names, and that were read with it: traces of programs."""
+        return files_of(self.profiles.values())
+
+    @property
     def has_dependencies(self) -> bool:
         """Whether any job waits for another."""
         return bool(self._dependencies)
@@ -279,7 +322,7 @@ class Workload:
         """Which of user, group and queue are known."""
         return tuple(self._labels)
 
-    def labels(self, name: str) -> Sequence[Any] | npt.NDArray[Any] | None:
+    def labels(self, name: str) -> abc.Sequence[Any] | npt.NDArray[Any] | None:
         """Return the column of "user", "group" or "queue", or None where it is not known.
 
         An array of integers has -1 for a job whose label is not known, a sequence None.
@@ -303,7 +346,7 @@ class Workload:
         return name_of(self._profile(index))
 
     @property
-    def profile_names(self) -> Sequence[str]:
+    def profile_names(self) -> abc.Sequence[str]:
         """Names of all jobs' profiles."""
         if self._profile_names is not None:
             return self._profile_names
@@ -326,18 +369,14 @@ class Workload:
         return fields
 
     def unsupported(self) -> list[tuple[JobId, str]]:
-        """Return (job id, profile type) of the jobs that no simulation can run yet."""
-        positions = np.flatnonzero(self.table.kind == KIND_UNSUPPORTED).tolist()
-        found = []
-        for i in positions:
-            profile = self.profiles[self.profile_name(i)]
-            found.append((self.table.job_id(i), getattr(profile, "type", "?")))
-        return found
+        """Return (job id, profile type) of the jobs that no simulation can run."""
+        rows = np.flatnonzero(self.table.kind == KIND_UNSUPPORTED).tolist()
+        return [(self.table.job_id(i), type_of(self._profile(i))) for i in rows]
 
     def _profile(self, index: int) -> Profile:
         # The amount is the table's: jobs of one name may differ in it (a total that is spread).
         named = None if self._profile_names is None else self.profiles.get(self.profile_name(index))
-        if isinstance(named, UnsupportedProfile):
+        if not (named is None or isinstance(named, Delay | Compute)):
             return named
         if named is not None:
             code = named.return_code
@@ -348,10 +387,41 @@ class Workload:
             return Delay(amount, code)
         return Compute(amount, code)
 
+    def _programs(
+        self, where: str, ids: Any, kind: npt.NDArray[np.uint8], n_hosts: npt.NDArray[np.uint32]
+    ) -> dict[str, Any]:
+        """Return what the native table takes of jobs that are neither delays nor computations."""
+        rows = np.flatnonzero(kind >= KIND_PROGRAM).tolist()
+        column = np.full(len(kind), NO_PROGRAM, dtype=np.uint32)
+        programs = Programs(where, self.profiles)
+        for row in rows:
+            name = "" if self._profile_names is None else self._profile_names[row]
+            profile = self.profiles.get(name)
+            if profile is None or kind_of(profile) != kind[row]:
+                raise InputError(
+                    f"{where}: job {ids[row]}: kind: got {kind[row]}, "
+                    f"expected that of its profile, {name!r}"
+                )
+            check_size(f"{where}: job {ids[row]}", profile, int(n_hosts[row]))
+            if kind[row] == KIND_PROGRAM:
+                column[row] = programs.add(profile)
+        return {"program": column, "programs": programs.table} if rows else {}
+
+    def _place_ranks(
+        self, where: str, rank_hosts: Mapping[int, abc.Sequence[int]], order: Order | None
+    ) -> None:
+        new = np.arange(len(self)) if order is None else np.argsort(order)
+        for old, hosts in rank_hosts.items():
+            index = int(new[old])
+            job = f"{where}: job {self.table.job_id(index)}: rank_hosts"
+            check_rank_hosts(job, hosts, int(self.table.n_hosts[index]), self._profile(index))
+            self._rank_hosts[index] = tuple(hosts)
+            self.table.set_rank_hosts(index, list(hosts))
+
     def _link(
         self,
         where: str,
-        dependencies: Mapping[int, Sequence[Dependency]],
+        dependencies: Mapping[int, abc.Sequence[Dependency]],
         order: Order | None,
     ) -> None:
         # Ids are compared as text, so that "3" finds job 3.
@@ -417,13 +487,14 @@ def _unless_all(default: float, values: list[float]) -> list[float] | None:
     return None if all(v == default for v in values) else values
 
 
-def _enter_profiles(where: str, jobs: Sequence[Job], profiles: dict[str, Profile]) -> list[str]:
+def _enter_profiles(where: str, jobs: abc.Sequence[Job], profiles: dict[str, Profile]) -> list[str]:
     """Return the name of each job's profile; enter those that are not known yet."""
     names: list[str] = []
+    unnamed: dict[int, str] = {}
     for job in jobs:
         name = job.profile_name or name_of(job.profile)
-        if isinstance(job.profile, UnsupportedProfile) and not job.profile_name:
-            name = f"{name}:{job.id}"
+        if not (job.profile_name or isinstance(job.profile, Delay | Compute)):
+            name = unnamed.setdefault(id(job.profile), f"{name}:{job.id}")
         known = profiles.setdefault(name, job.profile)
         if not same_but_for_amount(known, job.profile):
             raise InputError(

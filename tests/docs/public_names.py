@@ -7,6 +7,7 @@ import pkgutil
 import re
 from functools import cache
 from types import ModuleType
+from typing import get_origin
 
 from reference_pages import REFERENCE
 
@@ -56,4 +57,5 @@ def resolved(name: str) -> object:
 
 def explains_itself(value: object) -> bool:
     """Tell functions, classes and modules from constants, of which two may be one object."""
-    return callable(value) or isinstance(value, ModuleType)
+    is_alias = get_origin(value) is not None
+    return (callable(value) and not is_alias) or isinstance(value, ModuleType)

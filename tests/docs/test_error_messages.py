@@ -42,6 +42,10 @@ class Peeks:
             StartJob(job)
             for job in view.waiting if job.runtime < 10
         ]
+class Sleeps:
+    def decide(self, view, events):
+        from noctule.messages import SetPowerState
+        return [SetPowerState([0], 1)]
 """
 
 
@@ -73,6 +77,9 @@ FILES = {
     "half.json": '{"nb_res": 4,',
     "bad.json": batsim(DELAY, {"id": 1, "walltime": -3}),
     "mpi.json": batsim({"type": "parallel_homogeneous", "cpu": 1e9, "com": 1e6}, {"id": 1}),
+    "odd.json": batsim({"type": "ForkJoinCompositionProfile"}, {"id": 1}),
+    "trace.json": batsim({"type": "smpi", "trace": "ranks.txt"}, {"id": 1}),
+    "wide.json": batsim({"type": "parallel", "cpu": [1, 2, 3], "com": [0] * 9}, {"id": 1}),
     "ring.json": batsim(
         DELAY,
         {"id": 1, "dependencies": [{"job": 2}]},
@@ -125,6 +132,9 @@ COMMANDS: dict[str, tuple[ExitCode, list[str]]] = {
             "run bad.json --policy easy",
             "run bad.json --policy easy --processors allocated",
             "run mpi.json --policy easy",
+            "run odd.json --policy easy",
+            "run trace.json --policy easy",
+            "run wide.json --policy easy",
             "run ring.json --policy easy",
             "run log.swf --policy easy --profiles delay --reference-speed 2",
         ],
@@ -138,6 +148,7 @@ COMMANDS: dict[str, tuple[ExitCode, list[str]]] = {
             "run log.swf --policy easy --platform four.toml --hosts 5",
             "run log.swf --policy easy --platform four.toml --speed 2",
             "platform convert four.toml out.yaml",
+            "run log.swf --policy easy --platform four.toml --energy exact",
         ],
     ),
     "Policies": (
@@ -159,7 +170,7 @@ COMMANDS: dict[str, tuple[ExitCode, list[str]]] = {
         ExitCode.DECISION,
         [
             f"run log.swf --policy good.py:{name}"
-            for name in ("Twice", "Greedy", "Words", "Fails", "Peeks")
+            for name in ("Twice", "Greedy", "Words", "Fails", "Sleeps", "Sleeps --machine", "Peeks")
         ],
     ),
     "Deadlocks": (ExitCode.DEADLOCK, ["run log.swf --policy good.py:Nothing"]),

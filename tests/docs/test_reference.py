@@ -26,6 +26,7 @@ from noctule import (
     metrics,
     plots,
     save_workload,
+    simulate,
     traces,
     units,
 )
@@ -36,8 +37,11 @@ from noctule.errors import InputError
 from noctule.formats import batsim_profiles, saving, swf
 from noctule.formats import platforms as platform_files
 from noctule.output_file import COMPRESSIONS
+from noctule.platform import Platform, PowerModel
 from noctule.policies.native import ALLOCATIONS, NATIVE_POLICIES
 from noctule.policies.orders import NAMED_ORDERS
+from noctule.power_files import ENERGY_COLUMNS, POWER_STATES_COLUMNS
+from noctule.power_parquet import PARQUET_POWER_FILES
 from noctule.record import STATE_WORDS
 from noctule.schedule import COLUMNS
 from noctule.schedule_files import FINAL_STATES, HOST_STATES_COLUMNS, JOBS_COLUMNS
@@ -150,6 +154,7 @@ def test_the_fields_of_a_batsim_workload_are_listed(tmp_path):
         user="a",
         group="b",
         queue="c",
+        rank_hosts=(0,),
     )
     first = Job(0, 0.0, Request(1), Delay(1.0))
     save_workload(Workload.from_jobs([first, job]), tmp_path / "w.json")
@@ -158,10 +163,15 @@ def test_the_fields_of_a_batsim_workload_are_listed(tmp_path):
     assert set(column(table(text, "job field"))) == set(written["jobs"][1])
     assert set(written) <= set(names(text))
     types = table(text, "profile type, Batsim 4")
-    assert {*column(types), *column(types, 1)} - {
-        "generation_strategy",
-        "DefinedAmountsSpreadUniformly",
-    } == set(batsim_profiles._READERS)
+    told = {*column(types), *column(types, 1)}
+    read = {*batsim_profiles._READERS, *batsim_profiles._SEQUENCES, "recv"}
+    assert {name for name in read if f"`{name}`" not in text} == set()
+    # what is neither read nor a value of a field is kept
+    values = {"cpu", "com", "generation_strategy", "DefinedAmountsSpreadUniformly", "trace_type"}
+    assert told - read - values - {"FractionalComputation", "SMPI"} == {
+        "ForkJoinCompositionProfile",
+        "ParallelTaskMergeCompositionProfile",
+    }
 
 
 # Errors
@@ -227,6 +237,7 @@ def test_the_metrics_are_listed_with_their_units_and_definitions():
     for title, expected in (
         ("Counts", metrics.COUNTS),
         ("Totals", metrics.TOTALS),
+        ("Energy", metrics.ENERGY),
         ("Statistics", metrics.FAMILIES),
     ):
         rows = table(section("metrics", title), "name")
@@ -249,7 +260,12 @@ def test_the_columns_of_the_csv_files_are_listed():
     totals = "".join(dict(run("fcfs", hosts=1, jobs=[a_job("A")]).texts())["schedule.csv"])
     documented = column(table(section("outputs", "schedule.csv"), "column"))
     assert sorted(documented) == sorted(totals.splitlines()[0].split(","))
-    assert f"`{','.join(HOST_STATES_COLUMNS)}`" in section("outputs", "machine_states.csv")
+    for columns, name in (
+        (HOST_STATES_COLUMNS, "machine_states.csv"),
+        (ENERGY_COLUMNS, "consumed_energy.csv"),
+        (POWER_STATES_COLUMNS, "pstate_changes.csv"),
+    ):
+        assert f"`{','.join(columns)}`" in section("outputs", name)
 
 
 def test_the_fields_of_the_manifest_and_of_the_timing_are_listed():
@@ -278,9 +294,11 @@ def test_the_kinds_of_pictures_are_listed():
 
 def test_the_columns_of_the_parquet_files_are_listed(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
-    run("fcfs", hosts=1, jobs=[a_job("A")]).save(tmp_path, parquet=True)
+    platform = Platform.homogeneous(1, power=PowerModel(idle=1, computing=2))
+    workload = Workload.from_jobs([a_job("A")])
+    simulate(platform, workload, "fcfs", energy="exact").save(tmp_path, parquet=True)
     documented = names(section("tables", "Parquet"))
-    for name in PARQUET_FILES:
+    for name in (*PARQUET_FILES, *PARQUET_POWER_FILES):
         found = parquet.read_schema(tmp_path / name).names
         assert [word for word in (name, *found) if word not in documented] == []
     assert [name for name in COLUMNS if name not in documented] == []
@@ -329,7 +347,7 @@ def test_every_format_is_in_the_overview():
         assert endings(write) == endings(read, 2)
     assert set(names(rows[-1][0])) == set(COMPRESSIONS)
     assert endings("noctule.run.write_run") == {runs.MANIFEST_FILE, runs.TIMING_FILE}
-    assert endings("Schedule.save") == {*SCHEDULE_FILES, *PARQUET_FILES}
+    assert endings("Schedule.save") == {*SCHEDULE_FILES, *PARQUET_FILES, *PARQUET_POWER_FILES}
 
 
 @pytest.mark.parametrize(

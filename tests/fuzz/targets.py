@@ -83,6 +83,13 @@ def _batsim(path: Path, choice: int) -> None:
         _use_trace(load_trace(path), path, choice // 4)
 
 
+def _batsim_programs(path: Path, choice: int) -> None:
+    workload = load_trace(path)
+    target = path.with_name("again.json")
+    save_workload(workload, target, force=True)
+    _read_again(load_trace, target)
+
+
 @_LARGE_NUMBERS
 def _use(workload: Workload, path: Path, choice: int) -> None:
     n_hosts = max(workload.n_hosts, default=1)
@@ -151,7 +158,9 @@ def _use_schedule(schedule: Schedule, choice: int) -> None:
         case 1:
             metrics.summary(schedule)
             _ = schedule.jobs
+            _ = schedule.power_states
         case _:
+            schedule._totals = None if choice % 2 else schedule._totals
             for _, pieces in schedule.texts():
                 "".join(pieces)
 
@@ -160,6 +169,8 @@ _RUN_FILES = {
     "jobs.csv": "jobs_csv/batsim.csv",
     "schedule.csv": "schedule_csv/schedule.csv",
     "machine_states.csv": "host_states_csv/machine_states.csv",
+    "consumed_energy.csv": "energy_csv/consumed_energy.csv",
+    "pstate_changes.csv": "power_states_csv/pstate_changes.csv",
 }
 
 
@@ -207,12 +218,15 @@ READERS = {
     for reader in (
         Reader("swf", ".swf", _swf),
         Reader("batsim", ".json", _batsim),
+        Reader("batsim_programs", ".json", _batsim_programs),
         Reader("simgrid", ".xml", _platform),
         Reader("platform_toml", ".toml", _platform),
         Reader("platform_json", ".json", _platform),
         Reader("jobs_csv", ".csv", _jobs_csv),
         Reader("schedule_csv", ".csv", partial(_folder, name="schedule.csv")),
         Reader("host_states_csv", ".csv", partial(_folder, name="machine_states.csv")),
+        Reader("energy_csv", ".csv", partial(_folder, name="consumed_energy.csv")),
+        Reader("power_states_csv", ".csv", partial(_folder, name="pstate_changes.csv")),
         Reader("policy", ".txt", _policy),
         Reader("generator", ".toml", _generator),
         Reader("programs", ".txt", _programs),

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from noctule.columns import KIND_PROGRAM
 from noctule.errors import InputError
 from noctule.formats import load_workload
 from noctule.formats.batsim import read_batsim
@@ -188,41 +189,15 @@ def test_unknown_strategy_means_the_amount_of_each_host() -> None:
     assert profile == Compute(12.0)
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"type": "parallel", "cpu": [4, 9], "com": [0, 0, 0, 0]},
-        {"type": "ParallelTaskProfile", "cpu": [4, 9], "com": [0, 0, 0, 0]},
-        {"type": "ParallelTaskProfile", "cpu": [4, 9]},
-    ],
-    ids=["v4", "v5", "v5 without com"],
-)
-def test_parallel_task_without_communication_lasts_as_its_largest_amount(
-    fields: dict[str, Any],
-) -> None:
-    assert read_profile(**fields) == Compute(9.0)
+def test_types_that_nobody_knows_are_kept_and_told() -> None:
+    fields = {"type": "invented", "x": {"y": 1}}
 
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"type": "parallel", "cpu": [4, 9], "com": [0, 1, 0, 0]},
-        {"type": "ParallelTaskProfile", "com": [0, 1, 0, 0]},
-        {"type": "parallel_homogeneous", "cpu": 1, "com": 1},
-        {"type": "parallel_homogeneous_total", "cpu": 1, "com": 1},
-        {"type": "composed", "seq": ["nap", "nap"], "repeat": 2},
-        {"type": "smpi", "trace": "app.txt"},
-        {"type": "invented", "x": {"y": 1}},
-    ],
-    ids=lambda fields: fields["type"],
-)
-def test_other_profiles_are_kept_for_later(fields: dict[str, Any]) -> None:
     workload = read(a_job(5, profile="p", res=2), profiles={"p": fields})
 
-    assert workload[0].profile == UnsupportedProfile(fields["type"], fields)
-    assert workload.unsupported() == [(5, fields["type"])]
+    assert workload[0].profile == UnsupportedProfile("invented", fields)
+    assert workload.unsupported() == [(5, "invented")]
     rules = {entry.rule: entry.n_jobs for entry in workload.reading}
-    assert rules["profile: kept, of a type that cannot be simulated yet"] == 1
+    assert rules["profile: kept, of a type that cannot be simulated"] == 1
 
 
 def test_profiles_are_kept_with_all_their_fields() -> None:
@@ -406,7 +381,7 @@ def test_bytes_that_are_not_text_are_refused() -> None:
 
 # Batsim's own workloads
 
-# jobs, and those of them that no simulation can run yet
+# jobs, and those of them that are neither delays nor computations
 BUNDLED = {
     **{f"example_workload_hpc_seed{i}_jobs250": (250, 0) for i in range(1, 6)},
     "test_batsim_paper_workload_seed1": (800, 0),
@@ -447,7 +422,9 @@ def test_bundled_workload_is_read_without_losing_a_field(shared: Path, stem: str
 
     workload = load_workload(path)
 
-    assert (len(workload), len(workload.unsupported())) == BUNDLED[stem]
+    n_programs = int((workload.table.kind == KIND_PROGRAM).sum())
+    assert (len(workload), n_programs) == BUNDLED[stem]
+    assert workload.unsupported() == []
     assert workload.raw_profiles == document["profiles"]
     raw_jobs = {str(raw["id"]): raw for raw in document["jobs"]}
     for job in workload:

@@ -25,7 +25,9 @@ FILE: dict[str, Any] = {
         "nap": {"type": "delay", "delay": 10, "why": {"nested": [1, 2.5]}},
         "all": {"type": "parallel_homogeneous_total", "cpu": 100, "com": 0, "ret": 3},
         "two": {"type": "parallel", "cpu": [3, 4], "com": [0, 0, 0, 0]},
-        "mpi": {"type": "smpi", "trace": "t.txt"},
+        "odd": {"type": "invented", "mood": "blue"},
+        "talk": {"type": "composed", "repeat": 2, "seq": ["two", "say"], "note": 1},
+        "say": {"type": "send", "msg": {"a": [1]}},
         "idle": {"type": "delay", "delay": 1},
     },
     "jobs": [
@@ -41,7 +43,8 @@ FILE: dict[str, Any] = {
             "epilogue_delay": 0.5,
             "dependencies": [{"job": 2, "think_time": 6}, {"job": 3}],
         },
-        {"id": 5, "subtime": 2, "res": 1, "profile": "mpi", "walltime": 7.25},
+        {"id": 5, "subtime": 2, "res": 1, "profile": "odd", "walltime": 7.25},
+        {"id": 6, "subtime": 2, "res": 2, "profile": "talk"},
     ],
 }
 

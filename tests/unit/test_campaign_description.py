@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import msgspec
 import pytest
 from campaign_files import LOG, described
 
 from noctule.campaign import Campaign, Plan
+from noctule.campaign.execution import Runner
 from noctule.errors import InputError
 
 
@@ -248,7 +251,7 @@ MISTAKES = [
     ),
     (
         {"workloads": {"x": {"model": "lublim", "n_jobs": 4}}, "seeds": [1]},
-        "campaign: workloads.x: model: got 'lublim', expected one of batsim2016, independent, lub",
+        "campaign: workloads.x: model: got 'lublim', expected one of batsim2016, independent, loc",
     ),
     (
         {"workloads": {"x": {"model": "lublin", "jobs": 4}}, "seeds": [1]},
@@ -338,3 +341,42 @@ def test_broken_toml_is_told_with_its_line(tmp_path):
     (tmp_path / "c.toml").write_text("policies = [\n")
     with pytest.raises(InputError, match=r"c\.toml: .*not valid TOML"):
         Campaign.load(tmp_path / "c.toml")
+
+
+def drawn_from(tmp_path, jobs_from: str, **changes) -> Campaign:
+    """Describe two workloads of jobs that are picked from a log."""
+    model = {"model": "locality2017", "jobs_from": jobs_from, "n_jobs": 4} | changes
+    path = tmp_path / "c.toml"
+    lines = [f"{key} = {value!r}" for key, value in model.items()]
+    text = "\n".join(["policies = ['easy']", "seeds = [1]", "[workloads.x]", *lines])
+    path.write_text(text + "\ncommunication = [0.0, 1e7]\n")
+    return Campaign.load(path, logs=tmp_path)
+
+
+def a_log(path: Path) -> None:
+    jobs = (f"{i} {i} 0 {4000 + i} 2 -1 -1 2 9000 -1 1 1 1 -1 1 -1 -1 -1" for i in range(1, 7))
+    path.write_text("\n".join(jobs) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("jobs_from", "file"),
+    [("some.swf", "some.swf"), ("cea-curie", "CEA-Curie-2011-2.1-cln.swf")],
+)
+def test_a_model_picks_jobs_of_a_file_or_of_a_log_of_the_archive(tmp_path, jobs_from, file):
+    a_log(tmp_path / file)
+    campaign = drawn_from(tmp_path, jobs_from)
+    specs = [variant.spec for variant in campaign.workloads.values()]
+    assert [spec.parameters["communication"] for spec in specs] == [0.0, 1e7]
+    runner = Runner()
+    quiet, loud = (runner.workload(msgspec.structs.replace(spec, seed=1)) for spec in specs)
+    assert [quiet[i].profile.bytes for i in range(4)] == [0.0] * 4
+    assert sorted(loud[i].profile.bytes for i in range(4))[0] >= 4001e7
+    assert quiet.walltime.tolist() == loud.walltime.tolist()
+
+
+def test_a_log_with_too_few_jobs_is_refused_before_anything_runs(tmp_path):
+    a_log(tmp_path / "some.swf")
+    with pytest.raises(
+        InputError, match=r"workloads\.x: .*some\.swf: got 6 jobs of up to 16 hosts"
+    ):
+        drawn_from(tmp_path, "some.swf", n_jobs=7)

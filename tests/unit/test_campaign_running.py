@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from campaign_files import EXAMPLES, described
 
-from noctule import load_workload, metrics, simulate
+from noctule import load_platform, load_workload, metrics, simulate
 from noctule.campaign import Campaign, LocalWorkers, Plan, load_results, run_campaign
 from noctule.campaign.execution import Runner, WorkloadCache
 from noctule.campaign.store import Store
@@ -42,6 +42,34 @@ def test_a_run_of_a_campaign_gives_what_simulate_gives(tmp_path):
     ):
         expected = metrics.summary(simulate(Platform.homogeneous(4), workload, policy))
         assert (makespan, waiting) == (expected["makespan"], expected["mean_waiting_time"])
+
+
+POWERED = """
+[[hosts]]
+count = 4
+speed = "1f"
+power = { idle = 100, computing = 200 }
+"""
+
+
+def test_a_campaign_that_counts_energy_has_columns_of_it(tmp_path):
+    (tmp_path / "powered.toml").write_text(POWERED)
+    campaign = described(
+        tmp_path,
+        platforms={"powered": "powered.toml"},
+        options={"energy": ["off", "exact"]},
+        bounds=["unlimited"],
+    )
+    run_campaign(campaign, tmp_path / "out", LocalWorkers(1))
+    platform = load_platform(tmp_path / "powered.toml")
+    workload = load_workload(tmp_path / "log.swf")
+    expected = metrics.summary(simulate(platform, workload, "easy", energy="exact"))
+    table = load_results(tmp_path / "out")
+    assert table["status"].tolist() == ["done"] * 4
+    counted = table[(table["energy"] == "exact") & (table["bound"] == "")].iloc[0]
+    for metric in metrics.ENERGY:
+        assert counted[metric.name] == expected[metric.name]
+        assert table[metric.name].isna().sum() == 3
 
 
 def test_a_second_start_does_only_what_is_missing(tmp_path):

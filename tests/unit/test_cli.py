@@ -113,6 +113,8 @@ def test_every_option_of_run_reaches_the_manifest(folder: Path) -> None:
         *("--walltime-factor", "none", "--reference-speed", "3", "--dependencies"),
         *("--until", "1000", "--walltimes", "policy", "--launch-delay", "1.5"),
         *("--epilogue-delay", "2.5", "--clairvoyant", "--wait-for-timers"),
+        *("--energy", "off", "--solver", "max-min", "--share-hosts", "--machine"),
+        "--report-ranks",
     ]
     assert main(arguments) == ExitCode.OK
     options = json.loads((folder / "out/manifest.json").read_text())["options"]
@@ -135,6 +137,12 @@ def test_every_option_of_run_reaches_the_manifest(folder: Path) -> None:
             "epilogue_delay": 2.5,
             "clairvoyant": True,
             "wait_for_timers": True,
+            "energy": "off",
+            "solver": "max-min",
+            "share_hosts": True,
+            "machine": True,
+            "report_ranks": True,
+            "batsim_latency": False,
         },
     }
 
@@ -244,7 +252,9 @@ def test_policies_lists_names_and_parameters(capsys: Capture) -> None:
     for name in ("conservative", "easy", "fcfs", "filler", "replanning"):
         assert f"\n{name} " in out
     assert "  order: fcfs, sjf, ljf, smallest, largest, smallest_area, wfp3, an expression\n" in out
-    assert "  allocation: first, best_effort_contiguous, contiguous\n" in out
+    assert (
+        "  allocation: first, best_effort_contiguous, contiguous, best_effort_local, local\n"
+    ) in out
     assert main(["policies", "--json"]) == ExitCode.OK
     assert "easy" in json.loads(capsys.readouterr().out)["policies"]
 
@@ -412,3 +422,48 @@ def test_check_allows_for_dates_that_a_file_has_rounded(capsys: Capture) -> None
     main(["run", "log.swf", "--policy", "easy", "--speed", "3", "-o", "out", "--quiet"])
     assert main(["check", "out/jobs.csv", "--hosts", "4", "--policy", "easy"]) == ExitCode.OK
     assert "no violations" in capsys.readouterr().out
+
+
+# Power and networks
+
+PAIR = """\
+<?xml version="1.0"?>
+<platform version="4.1"><zone id="all" routing="Full">
+  <host id="a" speed="1f"><prop id="wattage_per_state" value="100:200"/></host>
+  <host id="b" speed="1f"><prop id="wattage_per_state" value="100:200"/></host>
+</zone></platform>
+"""
+TALKING = {
+    "nb_res": 2,
+    "profiles": {"t": {"type": "parallel_homogeneous", "cpu": 10, "com": 1}},
+    "jobs": [{"id": 1, "subtime": 0, "res": 2, "profile": "t"}],
+}
+
+
+def test_energy_is_counted_shown_and_written(folder: Path, capsys: Capture) -> None:
+    (folder / "pair.xml").write_text(PAIR)
+    (folder / "w.json").write_text(json.dumps(TALKING))
+    command = ["run", "w.json", "--policy", "fcfs", "--platform", "pair.xml", "--energy", "exact"]
+    assert main([*command, "-o", "out"]) == ExitCode.OK
+    printed = capsys.readouterr()
+    assert "joules (J)           4000.0000\n" in printed.out
+    # what SimGrid would not say at all
+    assert "w.json" in printed.err
+    assert printed.err.count("no route") == 1
+    assert main(["metrics", "out", "--json"]) == ExitCode.OK
+    numbers = json.loads(capsys.readouterr().out)["runs"][0]["metrics"]
+    assert (numbers["joules"], numbers["mean_power"]) == (4000, 400)
+    assert main(["rerun", "out/manifest.json"]) == ExitCode.OK
+    assert "pstate_changes.csv: same" in capsys.readouterr().out
+
+
+def test_runs_with_and_without_energy_stand_side_by_side(folder: Path, capsys: Capture) -> None:
+    (folder / "pair.xml").write_text(PAIR)
+    (folder / "w.json").write_text(json.dumps(TALKING))
+    command = ["run", "w.json", "--policy", "fcfs", "--platform", "pair.xml", "--quiet"]
+    assert main([*command, "-o", "plain"]) == ExitCode.OK
+    assert main([*command, "-o", "counted", "--energy", "simgrid"]) == ExitCode.OK
+    assert main(["metrics", "plain", "counted"]) == ExitCode.OK
+    lines = capsys.readouterr().out.splitlines()
+    (joules,) = [line.split() for line in lines if line.startswith("joules (J)")]
+    assert joules[2:] == ["-", "4000.0000"]

@@ -279,7 +279,7 @@ def test_oversized_jobs_left_to_contiguous_easy_do_no_harm():
         ),
         (
             lambda v, e: [RegisterJob(job("N", profile=UnsupportedProfile("smpi", {})))],
-            "RegisterJob(job_id=N): profile type smpi cannot be simulated yet",
+            "RegisterJob(job_id=N): profile type smpi cannot be simulated",
         ),
         (lambda v, e: [StartJob("Z")], "t=0 StartJob(job_id='Z'): no job has this id"),
         (
@@ -348,7 +348,7 @@ def test_a_policy_that_only_sets_timers_is_stopped():
 
 def test_a_profile_that_cannot_be_simulated_is_refused_before_the_run():
     jobs = [job("A", profile=UnsupportedProfile("smpi", {}))]
-    with pytest.raises(InputError, match="job A: profile type smpi cannot be simulated yet"):
+    with pytest.raises(InputError, match="job A: profile type smpi cannot be simulated"):
         run("fcfs", jobs)
 
 

@@ -129,7 +129,7 @@ def test_other_programs_read_the_columns_of_jobs(schedule, tmp_path):
     assert table.column_names == [
         *("job_id", "workload", "user", "submit_time", "start_time", "finish_time"),
         *("waiting_time", "turnaround_time", "runtime", "walltime", "n_hosts", "hosts", "state"),
-        *("profile", "slowdown"),
+        *("energy", "profile", "slowdown"),
     ]
     assert table.column("state").to_pylist()[:3] == ["completed", "timed_out", "rejected"]
     # a date that never came is null and not a number that is none
@@ -194,7 +194,8 @@ def about(**changes):
         (
             lambda table: table.drop_columns(["state"]),
             "no column state, got job_id, workload, user, submit_time, start_time, finish_time, "
-            "waiting_time, turnaround_time, runtime, walltime, n_hosts, hosts, profile, slowdown",
+            "waiting_time, turnaround_time, runtime, walltime, n_hosts, hosts, energy, "
+            "profile, slowdown",
         ),
         (replaced("start_time", ["x", "y"]), "start_time: got string, expected double"),
         (replaced("n_hosts", [1, 2]), "n_hosts: got int64, expected uint32"),

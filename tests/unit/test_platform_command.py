@@ -33,6 +33,18 @@ def run(*args: str | Path) -> int:
 # --- show
 
 
+def test_the_route_between_two_hosts_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("show", HERE / "two_full.xml", "--route", "a0.x", "c0.x") == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        "A_link_0_UP",
+        "A_backbone",
+        "AC",
+        "C_link_0_DOWN",
+        "latency 5.09ms",
+    ]
+
+
 def test_hosts_are_a_table_and_zones_a_tree(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("show", HERE / "two_full.xml") == 0
 

@@ -73,7 +73,7 @@ def test_a_policy_can_come_from_the_entry_point_of_another_package(tmp_path, mon
         (
             "easy(allocation=spread)",
             "policy easy: allocation: got 'spread', "
-            "expected first, best_effort_contiguous, contiguous",
+            "expected first, best_effort_contiguous, contiguous, best_effort_local, local",
         ),
         (
             "easy(order=shortest)",

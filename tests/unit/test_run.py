@@ -192,6 +192,12 @@ def test_the_manifest_tells_inputs_options_and_outputs(
             "epilogue_delay": 0.0,
             "clairvoyant": False,
             "wait_for_timers": False,
+            "energy": "off",
+            "solver": "simgrid",
+            "share_hosts": False,
+            "machine": False,
+            "report_ranks": False,
+            "batsim_latency": False,
         },
     }
     digest = hashlib.sha256(LOG.encode()).hexdigest()

@@ -72,6 +72,7 @@ def test_jobs_has_the_public_columns_in_their_order() -> None:
         "n_hosts",
         "hosts",
         "state",
+        "energy",
     ]
 
 

@@ -22,7 +22,7 @@ from noctule.synthetic import (
     batsim2016,
     read_programs,
 )
-from noctule.workload import Compute, Delay, UnsupportedProfile
+from noctule.workload import Compute, Delay, ParallelTask, UnsupportedProfile
 
 MANY = 40_000
 
@@ -108,7 +108,7 @@ def test_profiles_of_a_batsim_file_are_kept_with_all_their_fields(tmp_path):
     path.write_text(json.dumps({"profiles": profiles}))
     programs = read_programs(path)
     kinds = {program.name: type(program.profile) for program in programs.programs}
-    assert kinds == {"short": Delay, "pair": UnsupportedProfile, "all": Compute}
+    assert kinds == {"short": Delay, "pair": ParallelTask, "all": Compute}
     workload = batsim2016(400, seed=1, runtimes=programs, walltimes=NoWalltimes())
     assert workload.raw_profiles == profiles
     # a program of two processes runs on two hosts and nowhere else

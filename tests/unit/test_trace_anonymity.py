@@ -109,7 +109,7 @@ def test_text_of_a_batsim_workload_is_dropped() -> None:
 def test_a_profile_that_may_say_anything_is_refused() -> None:
     document = {
         "nb_res": 4,
-        "profiles": {"p": {"type": "smpi", "trace": "/home/eve"}},
+        "profiles": {"p": {"type": "send", "msg": {"home": "/home/eve"}}},
         "jobs": [{"id": 1, "subtime": 0, "res": 1, "profile": "p"}],
     }
     workload: Workload = read_batsim(json.dumps(document).encode(), source="w.json")

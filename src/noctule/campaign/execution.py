@@ -71,7 +71,7 @@ class Runner:
         """Do runs that are measured alike; native ones all together, without Python in between."""
         began = time.perf_counter()
         prepared = [_tried(self._simulation, spec) for spec in specs]
-        native = [one for one in prepared if isinstance(one, Simulation) and one.is_native]
+        native = [one for one in prepared if isinstance(one, Simulation) and _is_batched(one)]
         batch = run_batch(native, _measures(specs[0]), self._go_on)
         outcomes = [
             _tried(self._outcome, spec, one, batch) if isinstance(one, Simulation) else one
@@ -84,7 +84,7 @@ class Runner:
         self, spec: RunSpec, simulation: Simulation, batch: Iterator[list[Numbers] | str]
     ) -> Outcome:
         """Do a run, or take the next one of the batch."""
-        if simulation.is_native:
+        if _is_batched(simulation):
             found = next(batch)
             if isinstance(found, str):
                 return Outcome(error=found)
@@ -117,7 +117,10 @@ class Runner:
         if spec.policy_file is not None:
             path = self._inputs.path_of(spec.policy_file)
             policy = PolicySpec(f"{path}:{policy.name.rpartition(':')[2]}", policy.parameters)
-        return Simulation(platform, workload, policy, **spec.options.as_keywords())
+        options = spec.options
+        if spec.platform.unlimited:  # what hosts draw that are not there means nothing
+            options = msgspec.structs.replace(options, energy="off")
+        return Simulation(platform, workload, policy, **options.as_keywords())
 
     def _go_on(self) -> None:
         if self._is_stopped():
@@ -140,12 +143,17 @@ class Runner:
         if spec.model is None:
             assert spec.file is not None
             reading = msgspec.structs.asdict(spec.reading)
-            return load_workload(self._inputs.path_of(spec.file), **reading)
-        from noctule.synthetic.named import draw
+            return load_workload(self._inputs.path_of(spec.file, spec.beside), **reading)
+        from noctule.synthetic.named import LOGS, draw
 
         assert spec.seed is not None
-        paths = {name: self._inputs.path_of(ref) for name, ref in spec.files.items()}
-        return draw(f"model {spec.model}", spec.model, spec.parameters | paths, seed=spec.seed)
+        files = {
+            name: self.workload(WorkloadSpec(file=ref))
+            if name in LOGS
+            else self._inputs.path_of(ref)
+            for name, ref in spec.files.items()
+        }
+        return draw(f"model {spec.model}", spec.model, spec.parameters | files, seed=spec.seed)
 
     def _platform(self, spec: PlatformSpec, workload: Workload) -> Platform:
         if spec.file is None and spec.n_hosts is None:
@@ -159,7 +167,8 @@ class Runner:
         if spec.file is None:
             assert spec.n_hosts is not None
             return Platform.homogeneous(spec.n_hosts, spec.speed)
-        return load_platform(self._inputs.path_of(spec.file), host_order=spec.host_order)
+        path = self._inputs.path_of(spec.file, spec.beside)
+        return load_platform(path, host_order=spec.host_order)
 
 
 class WorkloadCache:
@@ -204,6 +213,11 @@ def _tried(call: Callable[..., Result], *arguments: Any) -> Result | Outcome:
         return Outcome(error=str(error))
     except MemoryError:
         return Outcome(error="out of memory")
+
+
+def _is_batched(simulation: Simulation) -> bool:
+    """Tell whether a run needs no Python, neither for its decisions nor for its numbers."""
+    return simulation.is_native and simulation.options.energy == "off"
 
 
 def _measures(spec: RunSpec) -> list[Measure]:

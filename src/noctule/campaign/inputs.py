@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 import threading
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from noctule.campaign.specs import FileRef
@@ -33,12 +37,14 @@ class InputFiles:
         self._found: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def path_of(self, ref: FileRef) -> str:
-        """Return the path of a file with this content."""
+    def path_of(self, ref: FileRef, beside: Sequence[FileRef] = ()) -> str:
+        """Return the path of a file with this content, and with those that it names beside it."""
+        if beside and not all(map(self._is_in_place, (ref, *beside))):
+            return self._put_together(ref, beside)
         with self._lock:
             if ref.sha256 not in self._found:
                 self._found[ref.sha256] = self._search(ref)
-            return self._found[ref.sha256]
+            return self._found[ref.sha256] if not beside else ref.path
 
     def has(self, ref: FileRef) -> bool:
         """Tell whether a file with this content is here."""
@@ -59,6 +65,30 @@ class InputFiles:
         partial = self._place(ref).with_suffix(f".{threading.get_ident()}.partial")
         partial.write_bytes(content)
         partial.replace(self._place(ref))
+
+    def _is_in_place(self, ref: FileRef) -> bool:
+        place = Path(ref.path)
+        return place.is_file() and file_ref(place, ref.path).sha256 == ref.sha256
+
+    def _put_together(self, ref: FileRef, beside: Sequence[FileRef]) -> str:
+        """Lay files out as they were where they were planned, as seen from each other."""
+        files = (ref, *beside)
+        found = [Path(self.path_of(file)) for file in files]
+        assert self._received is not None
+        places = [Path(os.path.normpath(Path.cwd() / file.path)) for file in files]
+        common = os.path.commonpath([place.parent for place in places])
+        relative = [os.path.relpath(place, common) for place in places]
+        told = [[file.sha256, name] for file, name in zip(files, relative, strict=True)]
+        folder = self._received / hashlib.sha256(repr(told).encode()).hexdigest()
+        with self._lock:
+            if not folder.is_dir():
+                partial = folder.with_suffix(f".{threading.get_ident()}.partial")
+                for source, name in zip(found, relative, strict=True):
+                    (partial / name).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(source, partial / name)
+                with suppress(OSError):  # another process was faster
+                    partial.rename(folder)
+        return str(folder / relative[0])
 
     def _search(self, ref: FileRef) -> str:
         places = [Path(ref.path)]

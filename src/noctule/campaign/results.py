@@ -17,7 +17,7 @@ from noctule.campaign.plan import Plan, PlannedRun
 from noctule.campaign.specs import Value
 from noctule.campaign.store import RESULTS_FILE, Numbers, Store
 from noctule.errors import InputError
-from noctule.metrics import COUNTS, METRICS
+from noctule.metrics import COUNTS, ENERGY, METRICS
 from noctule.schedule_parquet import require_pyarrow
 
 if TYPE_CHECKING:
@@ -170,8 +170,9 @@ def _schema(pyarrow: Any, campaign: Campaign) -> Any:
     columns = {**campaign.options, **campaign.varied_values}
     fields |= {name: _type(pyarrow, values) for name, values in columns.items()}
     fields |= {"bound": text, "status": text, "error": text, "key": text}
+    counts_energy = any(value != "off" for value in campaign.options.get("energy", ()))
     for prefix in ("", TRIMMED) if campaign.measures.trims else ("",):
-        for metric in METRICS:
+        for metric in (*METRICS, *(ENERGY if counts_energy else ())):
             kind = pyarrow.int64() if metric in COUNTS else pyarrow.float64()
             fields[f"{prefix}{metric.name}"] = kind
     return pyarrow.schema(list(fields.items()))

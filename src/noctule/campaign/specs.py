@@ -26,9 +26,13 @@ class FileRef(msgspec.Struct, frozen=True, order=True):
 
 
 class WorkloadSpec(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A workload: read from a file or drawn from a model, then changed in this order."""
+    """A workload: read from a file or drawn from a model, then changed in this order.
+
+    `beside` are files that the file names, in the order in which it does.
+    """
 
     file: FileRef | None = None
+    beside: tuple[FileRef, ...] = ()
     reading: ReadingOptions = ReadingOptions()
     model: str | None = None
     parameters: dict[str, Value] = {}
@@ -41,13 +45,18 @@ class WorkloadSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def input_files(self) -> tuple[FileRef, ...]:
         """The files that must be there to make it."""
-        return (*(() if self.file is None else (self.file,)), *self.files.values())
+        read = () if self.file is None else (self.file, *self.beside)
+        return (*read, *self.files.values())
 
 
 class PlatformSpec(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A platform file, or a number of hosts; without both, as many as the workload tells."""
+    """A platform file, or a number of hosts; without both, as many as the workload tells.
+
+    `beside` are files that the file names, in the order in which it does.
+    """
 
     file: FileRef | None = None
+    beside: tuple[FileRef, ...] = ()
     host_order: str = "natural"
     n_hosts: int | None = None
     speed: float = 1.0
@@ -81,7 +90,7 @@ class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def input_files(self) -> tuple[FileRef, ...]:
         """The files that must be there to do it."""
-        others = (self.platform.file, self.policy_file)
+        others = (self.platform.file, *self.platform.beside, self.policy_file)
         return (*self.workload.input_files, *(file for file in others if file is not None))
 
     @property
@@ -102,6 +111,8 @@ def _canonical(spec: RunSpec | WorkloadSpec) -> bytes:
 
 
 def _without_paths(value: object) -> object:
+    if isinstance(value, list):
+        return [_without_paths(part) for part in value]
     if not isinstance(value, dict):
         return value
     if value.keys() == {"sha256", "path"}:

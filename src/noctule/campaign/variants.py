@@ -20,12 +20,15 @@ import msgspec
 from noctule.campaign.inputs import file_ref
 from noctule.campaign.specs import FileRef, PlatformSpec, Value, WorkloadSpec
 from noctule.errors import InputError, NoctuleError
+from noctule.formats import files_named_in, load_workload
 from noctule.formats.host_choice import HOST_ORDERS
+from noctule.formats.platforms import load_platform
 from noctule.formats.swf import SwfRules
 from noctule.policies import make_policy
 from noctule.policy import PolicySpec
 from noctule.run import ReadingOptions
 from noctule.synthetic import named
+from noctule.workload import Workload
 
 Spec = TypeVar("Spec")
 LogFinder = Callable[[str], Path]
@@ -76,6 +79,13 @@ class Place:
     folder: Path
     constants: Mapping[str, Any]
     find_log: LogFinder
+    logs: dict[str, Workload] = field(default_factory=dict)  # that were read, by content
+
+    def log(self, ref: FileRef) -> Workload:
+        """Return the workload of a file, read once."""
+        if ref.sha256 not in self.logs:
+            self.logs[ref.sha256] = load_workload(ref.path)
+        return self.logs[ref.sha256]
 
     def file(self, where: str, path: object) -> FileRef:
         """Return the file of a path, which is relative to the folder."""
@@ -168,24 +178,37 @@ def _recorded(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:
         fields["walltime_factor"] = None
     reading = _converted(where, fields, ReadingOptions)
     placed(where, lambda: SwfRules(**msgspec.structs.asdict(reading)))
-    return WorkloadSpec(file=file, reading=reading)
+    named = placed(where, files_named_in, file.path)
+    beside = tuple(file_ref(Path(path), where) for path in named)
+    return WorkloadSpec(file=file, beside=beside, reading=reading)
 
 
 def _model(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:
     model = fields.pop("model")
     named.check_parameters(where, model, fields)
     files = {
-        key: place.file(f"{where}.{key}", fields.pop(key)) for key in named.FILES if key in fields
+        key: _model_file(place, f"{where}.{key}", key, fields.pop(key))
+        for key in named.FILES
+        if key in fields
     }
-    _draw_a_few(where, model, fields, files)
+    _draw_a_few(place, where, model, fields, files)
     return WorkloadSpec(model=model, parameters=fields, files=files)
 
 
+def _model_file(place: Place, where: str, key: str, value: object) -> FileRef:
+    """Return a file that a model draws from; the name of a log has neither a dot nor a slash."""
+    if key in named.LOGS and isinstance(value, str) and not set("./\\") & set(value):
+        return file_ref(placed(where, place.find_log, value), where)
+    return place.file(where, value)
+
+
 def _draw_a_few(
-    where: str, model: str, parameters: dict[str, Any], files: dict[str, FileRef]
+    place: Place, where: str, model: str, parameters: dict[str, Any], files: dict[str, FileRef]
 ) -> None:
     """See whether the parameters are what the model can draw from."""
     few = dict(parameters) | {name: ref.path for name, ref in files.items()}
+    for name in files.keys() & set(named.LOGS):
+        few[name] = placed(where, place.log, files[name])
     n_jobs = few.get("n_jobs")
     if type(n_jobs) is int and n_jobs > _A_FEW:
         few["n_jobs"] = _A_FEW
@@ -222,8 +245,11 @@ def _platform(place: Place, where: str, fields: dict[str, Any]) -> PlatformSpec:
     hosts = fields.get("hosts")
     if hosts is not None and (type(hosts) is not int or hosts < 1):
         raise InputError(f"{where}.hosts: got {hosts!r}, expected a whole number >= 1")
+    file = place.file(f"{where}.file", fields["file"]) if "file" in fields else None
+    named = () if file is None else placed(where, load_platform, file.path).files
     return PlatformSpec(
-        file=place.file(f"{where}.file", fields["file"]) if "file" in fields else None,
+        file=file,
+        beside=tuple(file_ref(Path(path), where) for path in named),
         host_order=str(fields.get("host_order", "natural")),
         n_hosts=hosts,
         speed=_positive(where, "speed", fields.get("speed", 1.0)),

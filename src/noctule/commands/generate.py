@@ -103,7 +103,7 @@ def lublin(
             **_given(drawing),
         )
 
-    return _generate(draw, drawing)
+    return _drawn(draw, drawing)
 
 
 @generate.command()
@@ -126,7 +126,51 @@ def batsim2016(*, n_jobs: int, n_hosts: int, runtimes: str, drawing: Drawing) ->
             n_jobs, seed=drawing.seed, runtimes=programs, n_hosts=n_hosts, **_given(drawing)
         )
 
-    return _generate(draw, drawing)
+    return _drawn(draw, drawing)
+
+
+@generate.command()
+@click.option("-n", "--jobs", "n_jobs", type=click.IntRange(min=1), default=300, show_default=True)
+@click.option("--hosts", "n_hosts", type=click.IntRange(min=1), default=16, show_default=True)
+@click.option("--jobs-from", required=True, metavar="FILE", help="A log to draw from.")
+@click.option(
+    "--communication",
+    type=float,
+    default=0.0,
+    show_default=True,
+    metavar="X",
+    help="Bytes between two hosts, for each second of a job's recorded runtime.",
+)
+@click.option("--seed", type=click.IntRange(min=0), required=True, metavar="S")
+@click.option("-o", "--output", metavar="FILE", help="A .json file to write.")
+@click.option("--force", is_flag=True, help="Replace a file that is there already.")
+@output_options
+def locality2017(
+    *,
+    n_jobs: int,
+    n_hosts: int,
+    jobs_from: str,
+    communication: float,
+    seed: int,
+    output: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> ExitCode:
+    """Draw communicating jobs, with which locality was studied."""
+    from noctule import synthetic
+    from noctule.formats import load_workload
+
+    def draw() -> Workload:
+        return synthetic.locality2017(
+            n_jobs,
+            seed=seed,
+            jobs_from=load_workload(jobs_from),
+            n_hosts=n_hosts,
+            communication=communication,
+        )
+
+    return _generate(draw, output=output, force=force, as_json=as_json, quiet=quiet)
 
 
 @generate.command()
@@ -151,16 +195,27 @@ def independent(
             **_given(drawing),
         )
 
-    return _generate(draw, drawing)
+    return _drawn(draw, drawing)
 
 
-def _generate(draw: Draw, drawing: Drawing) -> ExitCode:
+def _drawn(draw: Draw, drawing: Drawing) -> ExitCode:
+    return _generate(
+        draw,
+        output=drawing.output,
+        force=drawing.force,
+        as_json=drawing.as_json,
+        quiet=drawing.quiet,
+    )
+
+
+def _generate(
+    draw: Draw, *, output: str | None, force: bool, as_json: bool, quiet: bool
+) -> ExitCode:
     from noctule.formats.saving import format_of, save_workload
     from noctule.output_file import check_file
     from noctule.synthetic.summary import summary
 
-    output, force = drawing.output, drawing.force
-    with speaking(as_json=drawing.as_json, quiet=drawing.quiet) as console:
+    with speaking(as_json=as_json, quiet=quiet) as console:
         if output is not None:
             format_of(output)
             check_file(output, force=force)

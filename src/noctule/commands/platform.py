@@ -45,12 +45,16 @@ def _host_options(command: Command) -> Command:
 @platform.command()
 @click.argument("file")
 @click.option("-o", "--output", metavar="PICTURE", help="Draw the zones: .svg, .pdf or .png.")
+@click.option(
+    "--route", nargs=2, metavar="SRC DST", help="Show the links between two hosts instead."
+)
 @_host_options
 @output_options
 def show(
     *,
     file: str,
     output: str | None,
+    route: tuple[str, str] | None,
     host_order: str,
     master_host: str,
     roles: tuple[str, ...],
@@ -59,7 +63,7 @@ def show(
 ) -> ExitCode:
     """Show the hosts of FILE as a table, and its zones as a tree and as a picture."""
     from noctule.formats.platforms import load_platform
-    from noctule.platform_report import platform_result
+    from noctule.platform_report import platform_result, route_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         loaded = load_platform(
@@ -73,7 +77,7 @@ def show(
             check_format(output)
             save_figure(draw_zones(loaded), output)
             console.talk.note(f"{output}: written")
-        console.show(platform_result(loaded))
+        console.show(route_result(loaded, *route) if route else platform_result(loaded))
     return ExitCode.OK
 
 

@@ -10,12 +10,39 @@ from noctule.commands.options import Command, output_options, reading_options
 from noctule.console import ExitCode, speaking
 
 if TYPE_CHECKING:
+    from noctule.machine import Billing, Solver
     from noctule.run import RunOptions
 
 
 def _simulation_options(command: Command) -> Command:
     """Add the options of `simulate`."""
     for option in (
+        click.option(
+            "--batsim-latency", is_flag=True, help="Pay for the messages that Batsim sends itself."
+        ),
+        click.option(
+            "--report-ranks", is_flag=True, help="Ranks of a trace tell their ends by messages."
+        ),
+        click.option(
+            "--machine", is_flag=True, help="Simulate hosts and links also where timers would do."
+        ),
+        click.option(
+            "--share-hosts", is_flag=True, help="The policy may put several jobs on a host."
+        ),
+        click.option(
+            "--solver",
+            type=click.Choice(["simgrid", "max-min"]),
+            default="simgrid",
+            show_default=True,
+            help="How tasks share hosts and links.",
+        ),
+        click.option(
+            "--energy",
+            type=click.Choice(["off", "exact", "simgrid"]),
+            default="off",
+            show_default=True,
+            help="Count joules, at every change or at SimGrid's few moments.",
+        ),
         click.option(
             "--wait-for-timers", is_flag=True, help="Calls the policy asked for keep a run alive."
         ),
@@ -74,6 +101,12 @@ def run(
     epilogue_delay: float,
     clairvoyant: bool,
     wait_for_timers: bool,
+    energy: Billing,
+    solver: Solver,
+    share_hosts: bool,
+    machine: bool,
+    report_ranks: bool,
+    batsim_latency: bool,
     as_json: bool,
     quiet: bool,
 ) -> ExitCode:
@@ -94,6 +127,12 @@ def run(
             epilogue_delay=epilogue_delay,
             clairvoyant=clairvoyant,
             wait_for_timers=wait_for_timers,
+            energy=energy,
+            solver=solver,
+            share_hosts=share_hosts,
+            machine=machine,
+            report_ranks=report_ranks,
+            batsim_latency=batsim_latency,
         ),
     )
     return _run(options, output, force=force, as_json=as_json, quiet=quiet)

@@ -39,6 +39,9 @@ _SINGLE = {
     "makespan": Objective("smaller", "s"),
     "utilisation": Objective("larger"),
     "throughput": Objective("larger", "jobs/s"),
+    "joules": Objective("smaller", "J"),
+    "mean_power": Objective("smaller", "W"),
+    "joules_per_job": Objective("smaller", "J"),
 }
 _FAMILIES = {
     "waiting_time": Objective("smaller", "s"),

@@ -52,6 +52,14 @@ def load_workload(
     return read_swf(text, rules, source=source, name=name)
 
 
+def files_named_in(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Return the files that a workload file names; logs name none, and are not read for it."""
+    text = read_bytes(path)
+    if text[:4096].lstrip()[:1] not in (b"{", b"["):
+        return ()
+    return read_batsim(text, source=os.fspath(path)).files
+
+
 def _refuse_swf_options(source: str, rules: SwfRules) -> None:
     usual = SwfRules()
     for option in fields(rules):

@@ -17,17 +17,21 @@ from typing import Any
 
 import msgspec
 
+from noctule.columns import KIND_UNSUPPORTED
 from noctule.errors import InputError
 from noctule.formats.batsim_profiles import SizedProfile, read_profiles
 from noctule.formats.json_object import JsonObject, shown_json
+from noctule.parts import RANK_HOSTS
 from noctule.platform import MAX_HOSTS
+from noctule.profile_facts import kind_of
+from noctule.programs import check_rank_hosts
 from noctule.workload import (
     Dependency,
     Job,
     Label,
+    Profile,
     ReadingRule,
     Request,
-    UnsupportedProfile,
     Workload,
 )
 
@@ -49,7 +53,7 @@ def read_batsim(text: bytes, *, source: str, name: str = "w0") -> Workload:
     if not isinstance(raw_jobs, list):
         top.refuse("jobs", "an array")
     _refuse_duplicate_profiles(text, source)
-    sized = read_profiles(source, raw_profiles)
+    sized = read_profiles(source, raw_profiles, workload=name)
     in_file = _JobReader(source, name, sized).read(raw_jobs)
     jobs = sorted(in_file, key=lambda job: (job.submit_time, job.id))
     return Workload.from_jobs(
@@ -65,10 +69,10 @@ def read_batsim(text: bytes, *, source: str, name: str = "w0") -> Workload:
 
 def _reading(in_file: Sequence[Job], jobs: Sequence[Job]) -> list[ReadingRule]:
     moved = sum(a is not b for a, b in zip(in_file, jobs, strict=True))
-    unsupported = sum(isinstance(job.profile, UnsupportedProfile) for job in jobs)
+    unsupported = sum(kind_of(job.profile) == KIND_UNSUPPORTED for job in jobs)
     touched = {
         "order: sorted by submit time, then by id as text": moved,
-        "profile: kept, of a type that cannot be simulated yet": unsupported,
+        "profile: kept, of a type that cannot be simulated": unsupported,
     }
     return [
         ReadingRule("jobs read", len(jobs)),
@@ -140,6 +144,7 @@ class _JobReader:
             group=_label(fields, "group"),
             queue=_label(fields, "queue"),
             profile_name=profile_name,
+            rank_hosts=_rank_hosts(fields, n_hosts, sized.profile),
             extra={k: v for k, v in fields.fields.items() if k not in _PLACED},
         )
 
@@ -192,6 +197,17 @@ def _walltime(fields: JsonObject) -> float:
     if fields.fields.get("walltime", _NO_WALLTIME) == _NO_WALLTIME:
         return math.inf
     return fields.positive("walltime")
+
+
+def _rank_hosts(fields: JsonObject, n_hosts: int, profile: Profile) -> tuple[int, ...]:
+    """Read on which of the job's hosts each rank of a trace runs."""
+    if RANK_HOSTS not in fields:
+        return ()
+    hosts = fields.fields[RANK_HOSTS]
+    if not isinstance(hosts, list):
+        fields.refuse(RANK_HOSTS, "an array of whole numbers")
+    check_rank_hosts(f"{fields.source}: {fields.path}.{RANK_HOSTS}", hosts, n_hosts, profile)
+    return tuple(hosts)
 
 
 def _label(fields: JsonObject, key: str) -> Label:

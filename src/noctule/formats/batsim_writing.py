@@ -16,29 +16,26 @@ import numpy as np
 
 from noctule.columns import KIND_DELAY
 from noctule.errors import InputError
+from noctule.formats.batsim_fields import leaf_fields, profile_fields
 from noctule.formats.headers import hosts_told
 from noctule.parts import REPEATED, Parts, plain
-from noctule.profile import amount_of, name_of, return_code_of
-from noctule.workload import (
-    Compute,
-    Delay,
-    Profile,
-    ReadingRule,
-    UnsupportedProfile,
-    Workload,
-)
+from noctule.profile_facts import amount_of, name_of, return_code_of
+from noctule.workload import Compute, Delay, Profile, ReadingRule, Workload
 
 _JOBS_AT_ONCE = 10_000
 _TOLD_ELSEWHERE = frozenset(("id", "subtime", "res", "profile", "walltime", *REPEATED))
 
 
-def batsim_text(workload: Workload, *, n_hosts: int | None = None) -> Iterator[str]:
+def batsim_text(
+    workload: Workload, *, n_hosts: int | None = None, folder: str | None = None
+) -> Iterator[str]:
     """Yield the text of a Batsim workload, in pieces.
 
-    `nb_res` is `n_hosts`, else what the headers tell, else the size of the largest job.
+    `nb_res` is `n_hosts`, else what the headers tell, else the size of the largest job. Files of
+    traces are named from `folder`, where the text will be; None leaves their names as they were.
     """
     parts = Parts.of(workload)
-    names, profiles = _profiles(parts)
+    names, profiles = _profiles(parts, folder)
     headers = {**(parts.about.headers or {}), "nb_res": _hosts(parts, n_hosts)}
     yield "{\n"
     for name, value in headers.items():
@@ -84,16 +81,14 @@ def _job(parts: Parts, row: int, profile_name: str) -> dict[str, Any]:
     return fields | parts.repeated(row)
 
 
-def _profiles(parts: Parts) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
+def _profiles(parts: Parts, folder: str | None) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
     """Return the name of each job's profile, and all profiles as a file has them."""
     if parts.profile_names is None:
         return _made_up_profiles(parts)
     known = dict(parts.about.profiles or {})
     # amounts in a file are work: the fields it had are right if they were that before
-    raw = dict(parts.about.raw_profiles or {}) if parts.speed == 1 else {}
-    profiles: dict[str, Mapping[str, Any]] = {
-        name: raw.get(name) or _fields_of(profile, parts.speed) for name, profile in known.items()
-    }
+    raw = parts.about.raw_profiles if parts.speed == 1 else None
+    profiles = profile_fields(known, raw or {}, speed=parts.speed, folder=folder)
     names = []
     for row, name in enumerate(parts.profile_names.tolist()):
         profile = known.get(name)
@@ -115,47 +110,24 @@ def _made_up_profiles(parts: Parts) -> tuple[list[str], dict[str, Mapping[str, A
         code = int(parts.failing[row])
         profile = _profile(parts, row, code)
         names.append(name_of(profile))
-        profiles[names[-1]] = _fields_of(profile, parts.speed)
+        profiles[names[-1]] = leaf_fields(profile, parts.speed)
     return [names[code] for code in codes.tolist()], profiles
 
 
 def _is_profile_of(profile: Profile, parts: Parts, row: int) -> bool:
     """Tell whether the named profile does what the job does: only amounts may differ."""
-    if isinstance(profile, UnsupportedProfile):
+    if not isinstance(profile, Delay | Compute):
         return True
     return amount_of(profile, int(parts.n_hosts[row])) == float(parts.amount[row])
 
 
-def _profile(parts: Parts, row: int, code: int) -> Profile:
+def _profile(parts: Parts, row: int, code: int) -> Delay | Compute:
     amount = float(parts.amount[row])
     return Delay(amount, code) if parts.kind[row] == KIND_DELAY else Compute(amount, code)
 
 
 def _fields(parts: Parts, row: int, code: int) -> dict[str, Any]:
-    return _fields_of(_profile(parts, row, code), parts.speed)
-
-
-def _fields_of(profile: Profile, speed: float) -> dict[str, Any]:
-    match profile:
-        case UnsupportedProfile(type=kind, fields=kept):
-            return {"type": kind, **kept}
-        case Delay(duration=duration) if duration > 0:
-            fields: dict[str, Any] = {"type": "delay", "delay": plain(float(duration))}
-        case Delay():
-            # Batsim has no delay of 0 s; no work takes no time at any speed
-            fields = {"type": "parallel_homogeneous", "cpu": 0, "com": 0}
-        case Compute(work=work, spread=spread):
-            kind = "parallel_homogeneous_total" if spread else "parallel_homogeneous"
-            cpu = float(work) * speed
-            if not math.isfinite(cpu):
-                raise InputError(
-                    f"workload: got a computation of {work:g} s at speed {speed:g}, "
-                    "expected work that a number can hold"
-                )
-            fields = {"type": kind, "cpu": plain(cpu), "com": 0}
-    if profile.return_code:
-        fields["ret"] = profile.return_code
-    return fields
+    return leaf_fields(_profile(parts, row, code), parts.speed)
 
 
 def _hosts(parts: Parts, n_hosts: int | None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from noctule.errors import InputError
@@ -58,7 +58,7 @@ def save_workload(
     if format_of(path) == "swf":
         pieces: Iterator[str] = swf_text(workload, speed=speed)
     else:
-        pieces = batsim_text(workload, n_hosts=n_hosts)
+        pieces = batsim_text(workload, n_hosts=n_hosts, folder=str(Path(path).parent))
     write_file(path, pieces, force=force)
 
 

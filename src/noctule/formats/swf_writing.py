@@ -35,7 +35,7 @@ def swf_text(workload: Workload, *, speed: float | None = None) -> Iterator[str]
     which the workload was made.
     """
     parts = Parts.of(workload)
-    parts.refuse_unsupported()
+    parts.refuse_untimed()
     columns = swf_columns(parts if speed is None else parts.at_speed(speed))
     yield from header_lines(_workload_headers(parts))
     yield from job_lines(columns)

@@ -10,7 +10,13 @@ from noctule.policies.orders import Order
 from noctule.policy import Parameter
 
 # By the code of the core's Allocation.
-ALLOCATIONS = ("first", "best_effort_contiguous", "contiguous")
+ALLOCATIONS = (
+    "first",
+    "best_effort_contiguous",
+    "contiguous",
+    "best_effort_local",
+    "local",
+)
 
 NATIVE_POLICIES = {
     "conservative": "every waiting job holds a reservation; compressed when a job ends early",

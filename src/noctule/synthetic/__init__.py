@@ -20,6 +20,7 @@ from noctule.synthetic.estimates import (
     Walltimes,
 )
 from noctule.synthetic.independent import independent
+from noctule.synthetic.locality2017 import locality2017
 from noctule.synthetic.lublin import lublin
 from noctule.synthetic.programs import Program, Programs, read_programs
 from noctule.synthetic.tsafrir import TsafrirWalltimes
@@ -41,6 +42,7 @@ __all__ = [
     "batsim2016",
     "cycle_named",
     "independent",
+    "locality2017",
     "lublin",
     "read_programs",
 ]
@@ -49,5 +51,6 @@ __all__ = [
 MODELS: Mapping[str, tuple[Callable[..., Workload], str]] = {
     "batsim2016": (batsim2016, "the workloads with which Batsim was validated"),
     "independent": (independent, "fields drawn independently, as a TOML file describes them"),
+    "locality2017": (locality2017, "communicating jobs, with which locality was studied"),
     "lublin": (lublin, "Lublin and Feitelson's model of rigid jobs on supercomputers"),
 }

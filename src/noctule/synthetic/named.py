@@ -7,12 +7,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from noctule.errors import InputError
+from noctule.formats import load_workload
 from noctule.synthetic import MODELS, Arrivals, Bursts, cycle_named, read_programs
 from noctule.synthetic.walltime_models import walltime_model
 from noctule.workload import Workload
 
 # parameters that are files, and how each is read
-FILES: Mapping[str, Callable[[str], Any]] = {"runtimes": read_programs, "description": str}
+FILES: Mapping[str, Callable[[str], Any]] = {
+    "runtimes": read_programs,
+    "description": str,
+    "jobs_from": load_workload,
+}
+# those that a log of the archive may stand for; who draws often may read it once
+LOGS = ("jobs_from",)
 _ARRIVALS = ("cycle", "burst_size", "burst_spacing")
 _WALLTIMES = ("walltime", "walltime_factor", "max_walltime")
 # keywords of the models that no file can give
@@ -42,12 +49,12 @@ def check_parameters(where: str, model: str, parameters: Mapping[str, Any]) -> N
 
 
 def draw(where: str, model: str, parameters: Mapping[str, Any], *, seed: int) -> Workload:
-    """Draw a workload; the parameters in FILES are paths."""
+    """Draw a workload; the parameters in FILES are paths, those in LOGS may be workloads."""
     check_parameters(where, model, parameters)
     given = {name: value for name, value in parameters.items() if name not in _ARRIVALS}
     keywords = {name: value for name, value in given.items() if name not in _WALLTIMES}
     for name, read in FILES.items():
-        if name in keywords:
+        if name in keywords and not isinstance(keywords[name], Workload):
             keywords[name] = read(keywords[name])
     arrivals = _arrivals(where, parameters)
     if arrivals is not None:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from noctule.columns import KIND_UNSUPPORTED
+from noctule.columns import KIND_COMPUTE, KIND_DELAY
 from noctule.formats.headers import hosts_told
 from noctule.workload import Workload
 
@@ -18,7 +18,7 @@ def summary(workload: Workload) -> dict[str, float | int]:
     many there are, do up to the last submission.
     """
     submit, sizes = workload.submit_time, workload.n_hosts.astype(np.float64)
-    known = bool((workload.table.kind != KIND_UNSUPPORTED).all())
+    known = bool(np.isin(workload.table.kind, (KIND_DELAY, KIND_COMPUTE)).all())
     runtime = workload.table.amount if known else np.full(len(workload), math.nan)
     walltime = workload.walltime[np.isfinite(workload.walltime)]
     n_hosts, last = hosts_told(workload.headers), float(submit[-1])

@@ -52,7 +52,7 @@ def anonymise(workload: Workload, *, seed: int | None = None, keep_dates: bool =
         keep_dates: keep the headers that tell which date time 0 is.
     """
     parts = Parts.of(workload)
-    parts.refuse_unsupported()
+    parts.refuse_untimed()
     rng = None if seed is None else np.random.default_rng(seed)
     labels = {}
     for name in sorted(parts.labels):

@@ -134,7 +134,7 @@ def extract(
 
 def _with_present(parts: Parts, inside: Rows, time: float) -> Parts:
     """Return the jobs of a stretch behind those that were running or waiting at its beginning."""
-    parts.refuse_unsupported()
+    parts.refuse_untimed()
     began, ended = _recorded_dates(parts)
     before = parts.submit_time < time
     running = np.flatnonzero(before & (began < time) & (ended > time))
@@ -232,4 +232,4 @@ def _check(parts: Parts, n_hosts: int, length: float, step: float, measure: str)
             raise InputError(f"{name}: got {shown(value)}, expected a positive number")
     if not len(parts):
         raise InputError(f"{parts.where}: got no job, expected at least one")
-    parts.refuse_unsupported()
+    parts.refuse_untimed()

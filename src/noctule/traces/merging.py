@@ -189,11 +189,13 @@ def _joined(all_parts: Sequence[Parts]) -> Parts:
     if len(all_parts) == 1:
         return first
     dependencies: dict[int, Sequence[Dependency]] = {}
+    rank_hosts: dict[int, Sequence[int]] = {}
     profiles: dict[str, Any] = {}
     raw_profiles: dict[str, Any] = {}
     offset = 0
     for parts in all_parts:
         dependencies |= {offset + row: wanted for row, wanted in parts.dependencies.items()}
+        rank_hosts |= {offset + row: hosts for row, hosts in parts.rank_hosts.items()}
         profiles |= parts.about.profiles or {}
         raw_profiles |= parts.about.raw_profiles or {}
         offset += len(parts)
@@ -219,6 +221,7 @@ def _joined(all_parts: Sequence[Parts]) -> Parts:
         extra=_joined_extra(all_parts),
         profile_names=names,
         dependencies=dependencies,
+        rank_hosts=rank_hosts,
         about=replace(first.about, profiles=profiles, raw_profiles=raw_profiles),
     )
 

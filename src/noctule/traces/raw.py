@@ -31,7 +31,7 @@ class RawTrace:
     def of(cls, workload: Workload) -> RawTrace:
         """Take the jobs of a workload as if they were recorded."""
         parts = Parts.of(workload)
-        parts.refuse_unsupported()
+        parts.refuse_untimed()
         cells = np.column_stack([np.asarray(column, float) for column in swf_columns(parts)])
         lines = np.arange(1, len(parts) + 1, dtype=np.uint32)
         places = [f"job {job_id}" for job_id in parts.job_ids.tolist()]

@@ -56,7 +56,7 @@ def factor_to_load(workload: Workload, load: float, n_hosts: int) -> float:
     last.
     """
     parts = Parts.of(workload)
-    parts.refuse_unsupported()
+    parts.refuse_untimed()
     if not (math.isfinite(load) and load > 0):
         raise InputError(f"{parts.where}: load: got {shown(load)}, expected a positive number")
     span = float(np.ptp(parts.submit_time)) if len(parts) else 0.0
@@ -118,7 +118,7 @@ def _checked(workload: Workload, factor: float, what: str) -> Parts:
     if not (math.isfinite(factor) and factor > 0):
         raise InputError(f"{parts.where}: {what}: got {shown(factor)}, expected a positive factor")
     if what != "load":
-        parts.refuse_unsupported()
+        parts.refuse_untimed()
     return parts
 
 

@@ -79,7 +79,7 @@ def trace_stats(workload: Workload, *, n_hosts: int | None = None) -> TraceStats
     parts = Parts.of(workload)
     if not len(parts):
         raise InputError(f"{parts.where}: got no job, expected at least one")
-    parts.refuse_unsupported()
+    parts.refuse_untimed()
     headers = parts.about.headers or {}
     n_hosts = hosts_told(headers) if n_hosts is None else n_hosts
     ran = has_run(parts)

@@ -17,7 +17,7 @@ def exact_walltimes(workload: Workload) -> Workload:
     A delay that equals its walltime has timed out: it is given the next larger number.
     """
     parts = Parts.of(workload)
-    parts.refuse_unsupported()
+    parts.refuse_untimed()
     tiny = np.finfo(float).tiny
     shortest = np.maximum(parts.runtime, tiny)
     exact = np.where(parts.kind == KIND_DELAY, np.nextafter(shortest, np.inf), shortest)

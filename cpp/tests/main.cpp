@@ -6,7 +6,7 @@
 #include "policies/queue.hpp"
 #include "small_files.hpp"
 #include "swf.hpp"
-#include "timeline.hpp"
+#include "tests/checks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,34 +21,6 @@
 using namespace noctule;
 
 namespace {
-
-int n_passed = 0;
-int n_failed = 0;
-
-void check(bool holds, const char* what, int line) {
-    ++(holds ? n_passed : n_failed);
-    if (!holds) {
-        std::printf("tests.cpp:%d: %s does not hold\n", line, what);
-    }
-}
-
-#define CHECK(condition) check((condition), #condition, __LINE__)
-
-using Random = std::mt19937;
-
-std::uint32_t draw(Random& random, std::uint32_t first, std::uint32_t last) {
-    return first + static_cast<std::uint32_t>(random() % (last - first + 1));
-}
-
-std::set<HostId> members(const HostSet& set) {
-    std::set<HostId> hosts;
-    for (const Interval& interval : set.intervals()) {
-        for (HostId host = interval.first; host <= interval.last; ++host) {
-            hosts.insert(host);
-        }
-    }
-    return hosts;
-}
 
 HostSet random_set(Random& random) {
     std::vector<Interval> intervals;
@@ -112,7 +84,7 @@ void free_hosts_take_the_lowest_and_find_runs() {
                 std::erase_if(held, [&](const auto& h) {
                     return h.first.block == kept.block && h.first.offset == kept.offset;
                 });
-                archive.for_each(kept, n, [&](Interval run) {
+                archive.for_each(kept, [&](Interval run) {
                     hosts.give(run);
                     for (HostId host = run.first; host <= run.last; ++host) {
                         naive.insert(host);
@@ -190,52 +162,6 @@ void releases_give_the_textbook_shadow() {
     }
 }
 
-void timelines_find_the_first_fit() {
-    Random random(4);
-    for (int round = 0; round < 200; ++round) {
-        constexpr std::uint32_t n_hosts = 6;
-        constexpr int horizon = 60;
-        CountTimeline counts(n_hosts);
-        HostTimeline hosts(n_hosts);
-        std::vector<std::set<HostId>> busy(horizon * 4); // by second
-        for (int i = 0; i < 12; ++i) {
-            const std::uint32_t n = draw(random, 1, n_hosts);
-            const double walltime = draw(random, 1, 9);
-            const Slot slot = hosts.earliest(n, walltime);
-            const auto begin = static_cast<std::size_t>(slot.start);
-            bool earlier = false;
-            for (std::size_t start = 0; start < begin && !earlier; ++start) {
-                for (HostId first = 0; first + n <= n_hosts && !earlier; ++first) {
-                    bool free = true;
-                    for (std::size_t t = start; t < start + static_cast<std::size_t>(walltime);
-                         ++t) {
-                        for (HostId host = first; host < first + n; ++host) {
-                            free = free && !busy[t].contains(host);
-                        }
-                    }
-                    earlier = free;
-                }
-            }
-            CHECK(!earlier);
-            std::size_t fit = 0; // by counting alone
-            for (bool free = false; !free; fit += free ? 0 : 1) {
-                free = true;
-                for (std::size_t t = fit; t < fit + static_cast<std::size_t>(walltime); ++t) {
-                    free = free && busy[t].size() + n <= n_hosts;
-                }
-            }
-            CHECK(counts.earliest(n, walltime).start == static_cast<double>(fit));
-            hosts.take(n, slot, slot.start, slot.start + walltime);
-            counts.take(n, slot, slot.start, slot.start + walltime);
-            for (std::size_t t = begin; t < begin + static_cast<std::size_t>(walltime); ++t) {
-                for (HostId host = slot.hosts.first; host <= slot.hosts.last; ++host) {
-                    CHECK(busy[t].insert(host).second);
-                }
-            }
-        }
-    }
-}
-
 std::shared_ptr<JobTable> random_jobs(Random& random, std::uint32_t n, std::uint32_t n_hosts) {
     auto table = std::make_shared<JobTable>();
     double time = 0;
@@ -250,49 +176,6 @@ std::shared_ptr<JobTable> random_jobs(Random& random, std::uint32_t n, std::uint
                                                               : infinity);
     }
     return table;
-}
-
-// Without lifting, a job moves to where it would have gone after lifting.
-void jobs_hasten_to_the_earliest_slot() {
-    Random random(8);
-    for (int round = 0; round < 300; ++round) {
-        constexpr std::uint32_t n_hosts = 7;
-        CountTimeline timeline(n_hosts);
-        CountTimeline lifted(n_hosts);
-        struct Held {
-            std::uint32_t n;
-            double walltime;
-            Slot slot;
-        };
-        std::vector<Held> held;
-        for (int i = 0; i < 10; ++i) {
-            Held job{draw(random, 1, n_hosts), static_cast<double>(draw(random, 1, 9)), {}};
-            job.slot = timeline.earliest(job.n, job.walltime);
-            for (CountTimeline* t : {&timeline, &lifted}) {
-                t->take(job.n, job.slot, job.slot.start, job.slot.start + job.walltime);
-            }
-            held.push_back(job);
-        }
-        const double now = draw(random, 0, 3);
-        timeline.advance(now);
-        lifted.advance(now);
-        const Held gone = held.front(); // ends early
-        for (CountTimeline* t : {&timeline, &lifted}) {
-            t->give(gone.n, gone.slot, now, gone.slot.start + gone.walltime);
-        }
-        for (std::size_t i = 1; i < held.size(); ++i) {
-            Held& job = held[i];
-            if (job.slot.start < now) {
-                continue;
-            }
-            Slot expected = job.slot;
-            lifted.give(job.n, expected, expected.start, expected.start + job.walltime);
-            expected = lifted.earliest(job.n, job.walltime);
-            lifted.take(job.n, expected, expected.start, expected.start + job.walltime);
-            timeline.hasten(job.n, job.walltime, job.slot);
-            CHECK(job.slot.start == expected.start);
-        }
-    }
 }
 
 // The queue with its index against a plain scan, while jobs come and go.
@@ -345,6 +228,9 @@ void policies_end_every_job(std::string_view name, Allocation allocation) {
         const auto table = random_jobs(random, 300, n_hosts);
         Options options;
         options.epilogue_delay = round % 3 == 0 ? 2.5 : 0.0;
+        for (HostId host = 0; host < n_hosts && allocation == Allocation::local; ++host) {
+            options.groups.push_back(host % 3);
+        }
         Engine engine(n_hosts, table, options);
         const auto policy = make_policy(name, Order(), allocation);
         while (run(engine, *policy, 1000)) {
@@ -356,9 +242,14 @@ void policies_end_every_job(std::string_view name, Allocation allocation) {
             const std::size_t n = record->hosts(row).size();
             CHECK(record->state[row] == JobState::completed
                       ? n == record->n_hosts[row]
-                      : record->state[row] == JobState::cancelled);
+                      : record->state[row] == JobState::cancelled ||
+                            record->n_hosts[row] > engine.hierarchy().largest());
             CHECK(allocation != Allocation::contiguous ||
                   record->hosts(row).intervals().size() <= 1);
+            const std::set<HostId> hosts = members(record->hosts(row));
+            CHECK(
+                allocation != Allocation::local || n == 0 || n_hosts < 3 ||
+                std::ranges::all_of(hosts, [&](HostId h) { return h % 3 == *hosts.begin() % 3; }));
         }
     }
 }
@@ -457,17 +348,20 @@ int main() {
     host_sets_are_sets();
     free_hosts_take_the_lowest_and_find_runs();
     releases_give_the_textbook_shadow();
-    timelines_find_the_first_fit();
-    jobs_hasten_to_the_earliest_slot();
+    test_plans();
     queues_find_what_a_scan_finds();
     for (const std::string& name : policy_names()) {
         policies_end_every_job(name, Allocation::first);
         policies_end_every_job(name, Allocation::contiguous);
+        policies_end_every_job(name, Allocation::local);
     }
     swf_lines_are_read_or_refused();
     sums_are_exact_in_any_order();
     batches_give_what_single_runs_give();
     small_files_are_written_with_their_folders_and_read_again();
+    test_network();
+    test_mpi();
+    test_fluid();
     std::printf("%d passed, %d failed\n", n_passed, n_failed);
     return n_failed == 0 ? 0 : 1;
 }

@@ -1,0 +1,30 @@
+// What a policy may decide, as the engine keeps it until it takes effect.
+#pragma once
+
+#include "host_set.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace noctule {
+
+// How a policy lays a job out on the hosts that it names.
+struct Layout {
+    std::vector<std::uint32_t> mapping = {}; // position of each executor's host; empty: as named
+    std::map<std::string, HostId> storages = {}; // by label
+};
+
+struct Decision {
+    enum class Kind : std::uint8_t { start, reject, kill, set_power_state, send_message };
+    Kind kind;
+    Allocation allocation = Allocation::first;
+    JobIndex job = no_job;
+    bool named_hosts = false;
+    HostSet hosts = {};
+    Layout layout = {};
+    std::uint32_t state = 0;
+    std::string message = {};
+};
+
+} // namespace noctule

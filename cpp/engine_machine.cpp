@@ -1,0 +1,385 @@
+// Jobs on a machine: programs instead of timers, power states, and energy.
+#include "engine.hpp"
+
+#include "errors.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace noctule {
+
+namespace {
+
+// A message longer than this is refused: matching it against a pattern takes stack for each letter.
+constexpr std::size_t longest_message = 4096;
+constexpr std::int32_t being_switched_on = -1;
+constexpr std::int32_t being_switched_off = -2;
+
+} // namespace
+
+void Engine::set_up_machine() {
+    if (options_.share_hosts) {
+        n_jobs_on_.resize(n_hosts(), 0);
+    }
+    if (!parts_.machine) {
+        return;
+    }
+    execution_ = std::make_unique<Execution>(*parts_.machine, parts_.storages, parts_.execution);
+    power_ = std::make_unique<PowerControl>(*parts_.machine, n_hosts(), Execution::foreign);
+    record_->has_energy = parts_.machine->counts_energy();
+    record_->has_power_states = true;
+    for (HostId host = 0; host < n_hosts(); ++host) {
+        if (power_->phase(host) != HostPhase::awake) {
+            free_.take({host, host});
+        }
+    }
+    if (record_->has_energy) {
+        record_power_states();
+    }
+    toggle_hosts();
+}
+
+// One row for each power state that hosts begin in.
+void Engine::record_power_states() {
+    std::map<std::uint32_t, HostSet> hosts_by_state;
+    for (HostId host = 0; host < n_hosts(); ++host) {
+        hosts_by_state[parts_.machine->state(host)].append({host, host});
+    }
+    for (const auto& [state, hosts] : hosts_by_state) {
+        record_->add_power_state(now_, hosts, static_cast<std::int32_t>(state));
+    }
+}
+
+void Engine::hold(Interval hosts) {
+    if (!parts_.machine && !options_.share_hosts) {
+        free_.take(hosts);
+        return;
+    }
+    for (HostId host = hosts.first; host <= hosts.last && host < n_hosts(); ++host) {
+        if (free_.contains(host)) {
+            free_.take({host, host});
+        }
+        if (options_.share_hosts) {
+            ++n_jobs_on_[host];
+        }
+    }
+}
+
+void Engine::give_back(Interval hosts) {
+    if (!parts_.machine && !options_.share_hosts) {
+        free_.give(hosts);
+        return;
+    }
+    for (HostId host = hosts.first; host <= hosts.last && host < n_hosts(); ++host) {
+        const bool was_last = !options_.share_hosts || --n_jobs_on_[host] == 0;
+        if (was_last && phase(host) == HostPhase::awake) {
+            free_.give({host, host});
+        }
+    }
+}
+
+void Engine::begin_on_machine(JobIndex job, double launch_delay) {
+    // How it ends unless its program does so before.
+    status_[job].outcome = JobState::timed_out;
+    if (options_.enforce_walltime && table_->jobs[job].walltime != infinity) {
+        queue_.add(now_ + launch_delay + table_->jobs[job].walltime, EventRank::end, job);
+    }
+    if (record_->has_energy) {
+        joules_at_start_[job] = joules_of(job);
+        note_energy('s');
+    }
+    if (launch_delay > 0) {
+        queue_.add(now_ + launch_delay, EventRank::launch, job);
+    } else {
+        launch(job);
+    }
+}
+
+void Engine::launch(JobIndex job) {
+    const Job& what = table_->jobs[job];
+    std::vector<HostId> hosts;
+    record_->archive.for_each(status_[job].hosts, [&](Interval run) {
+        for (HostId host = run.first; host <= run.last; ++host) {
+            hosts.push_back(host);
+        }
+    });
+    Placement placement{.executors = hosts};
+    for (const std::uint32_t position : table_->ranks_of(job)) {
+        placement.ranks.push_back(hosts[position]);
+    }
+    if (const auto layout = layouts_.find(job); layout != layouts_.end()) {
+        placement.storages = layout->second.storages;
+        if (!layout->second.mapping.empty()) {
+            placement.executors.clear();
+            for (const std::uint32_t position : layout->second.mapping) {
+                placement.executors.push_back(hosts[position]);
+            }
+        }
+        layouts_.erase(layout);
+    }
+    const double limit = options_.enforce_walltime ? now_ + what.walltime : infinity;
+    try {
+        if (what.kind == ProfileKind::program) {
+            execution_->start(job, *table_->programs, table_->program_index(job),
+                              std::move(placement), limit);
+        } else {
+            Program simple{.name = "", .action = Wait{what.amount}, .return_code = what.failing};
+            if (what.kind == ProfileKind::compute) {
+                simple.action = Computation{what.amount};
+            }
+            execution_->start(job, std::move(simple), std::move(placement), limit);
+        }
+    } catch (const InputError& error) {
+        throw InputError("t=" + format_time(now_) + " job " + describe_job(job) + ": " +
+                         error.what());
+    }
+}
+
+// Programs of which every part takes any number of executors.
+bool Engine::is_moldable(const Program& program) const {
+    if (const auto* sequence = std::get_if<Sequence>(&program.action)) {
+        return std::ranges::all_of(sequence->parts, [&](ProgramIndex part) {
+            return is_moldable((*table_->programs)[part]);
+        });
+    }
+    const auto* task = std::get_if<HomogeneousTask>(&program.action);
+    const auto* work = std::get_if<Computation>(&program.action);
+    return (task != nullptr && task->amounts != Amounts::each) || (work != nullptr && work->spread);
+}
+
+void Engine::run_machine() {
+    parts_.machine->advance_to(now_);
+    toggle_hosts();
+    for (const Ended& ended : parts_.machine->ended()) {
+        if (latency_ && Courier::owns(ended.token)) {
+            wake(Courier::alarm(ended.token));
+        } else if (latency_ && !Execution::owns(ended.token)) {
+            const auto host = static_cast<HostId>(ended.token & ~Execution::foreign);
+            latency_->courier.post({Letter::Kind::switched, host, host});
+        } else if (!Execution::owns(ended.token)) {
+            end_switch(ended.token);
+        }
+    }
+    try {
+        for (const ProgramEnd& end : execution_->proceed(parts_.machine->ended())) {
+            using How = ProgramEnd::How;
+            if (latency_ && latency_->ends.contains(end.job)) {
+                continue;
+            }
+            status_[end.job].outcome = end.how == How::out_of_time ? JobState::timed_out
+                                       : end.how == How::done && end.return_code == 0
+                                           ? JobState::completed
+                                           : JobState::failed;
+            end_run(end.job);
+        }
+    } catch (const InputError& error) {
+        throw InputError("t=" + format_time(now_) + ": " + error.what());
+    }
+    for (JobMessage& message : execution_->take_messages()) {
+        const auto number = static_cast<std::uint32_t>(messages_.size());
+        if (latency_) {
+            const HostId first = hosts(message.job).intervals().front().first;
+            latency_->courier.post({Letter::Kind::message, first, number});
+        } else {
+            events_.push_back({now_, number, EventKind::message_sent});
+        }
+        messages_.push_back(std::move(message));
+    }
+}
+
+double Engine::end_on_machine(JobIndex job) {
+    execution_->stop(job);
+    return settle_joules(job);
+}
+
+double Engine::settle_joules(JobIndex job) {
+    layouts_.erase(job);
+    if (!record_->has_energy) {
+        return not_a_time;
+    }
+    const double joules = joules_of(job) - joules_at_start_[job];
+    joules_at_start_.erase(job);
+    note_energy('e');
+    return joules;
+}
+
+Progress Engine::progress(JobIndex job) const {
+    const auto known = last_progress_.find(job);
+    if (known != last_progress_.end()) {
+        return known->second;
+    }
+    return execution_ ? execution_->progress(job) : Progress{};
+}
+
+void Engine::send_message(JobIndex job, const std::string& message) {
+    const std::string what = "SendMessage(job_id=" + describe_job(job) + ")";
+    if (status_[job].state != JobState::running || !execution_) {
+        refuse(what, "the job is not running a profile that receives messages");
+    }
+    if (message.size() > longest_message) {
+        refuse(what, "got a message of " + std::to_string(message.size()) +
+                         " characters, expected at most " + std::to_string(longest_message));
+    }
+    execution_->deliver(job, message);
+}
+
+void Engine::set_power_state(const HostSet& hosts, std::uint32_t state) {
+    const std::string what =
+        "SetPowerState(hosts=" + hosts.to_string() + ", state=" + std::to_string(state) + ")";
+    if (!parts_.machine) {
+        refuse(what, "the run counts no energy, so that its hosts have no power states");
+    }
+    if (hosts.empty() || hosts.intervals().back().last >= n_hosts()) {
+        refuse(what, "expected hosts among 0-" + std::to_string(n_hosts() - 1));
+    }
+    std::vector<HostId> sleepers;
+    for (const Interval& run : hosts.intervals()) {
+        for (HostId host = run.first; host <= run.last; ++host) {
+            if (const auto why = power_->obstacle(host, state, free_.contains(host));
+                !why.empty()) {
+                refuse(what, why);
+            }
+            if (power_->puts_to_sleep(host, state)) {
+                sleepers.push_back(host);
+            }
+        }
+    }
+    for (const HostId host : sleepers) {
+        free_.take({host, host});
+    }
+    note_energy('p');
+    const std::uint32_t request = power_->begin(hosts, state);
+    if (power_->request(request).n_left == 0) {
+        record_->add_power_state(now_, hosts, static_cast<std::int32_t>(state));
+        queue_.add(now_, EventRank::power, request);
+        note_energy('p');
+    } else {
+        record_->add_power_state(now_, hosts,
+                                 sleepers.empty() ? being_switched_on : being_switched_off);
+    }
+    note_host_states();
+    note_progress();
+}
+
+void Engine::end_switch(Token token) {
+    const PowerControl::Switched switched = power_->end_switch(token);
+    if (power_->phase(switched.host) == HostPhase::awake) {
+        free_.give({switched.host, switched.host});
+    }
+    const PowerRequest& request = power_->request(switched.request);
+    if (request.n_left == 0) {
+        record_->add_power_state(now_, request.hosts, static_cast<std::int32_t>(request.state));
+        events_.push_back({now_, switched.request, EventKind::power_state_changed});
+        note_energy('p');
+    }
+    note_host_states();
+    note_progress();
+}
+
+bool Engine::is_switching() const {
+    return power_ &&
+           power_->count(HostPhase::switching_on) + power_->count(HostPhase::switching_off) > 0;
+}
+
+// Hosts that have failed run nothing until they are back.
+void Engine::toggle_hosts() {
+    for (const HostId host : parts_.machine->take_toggled()) {
+        if (host >= n_hosts()) {
+            continue;
+        }
+        const bool failed = !parts_.machine->is_on(host);
+        if (failed && free_.contains(host)) {
+            free_.take({host, host});
+        }
+        power_->set_failed(host, failed);
+        if (!failed && !is_held(host)) {
+            free_.give({host, host});
+        }
+        events_.push_back({now_, host, failed ? EventKind::host_failed : EventKind::host_restored});
+        note_host_states();
+        note_progress();
+    }
+}
+
+bool Engine::is_held(HostId host) const {
+    std::size_t cursor = 0;
+    for (JobIndex job = 0; (job = next(running_, cursor)) != no_job;) {
+        if (hosts(job).contains(host)) {
+            return true;
+        }
+    }
+    return completing_hosts().contains(host);
+}
+
+HostSet Engine::hosts_in(HostPhase phase) const {
+    HostSet set;
+    for (HostId host = 0; host < n_hosts(); ++host) {
+        if (this->phase(host) == phase) {
+            set.append({host, host});
+        }
+    }
+    return set;
+}
+
+// A job that takes any number of hosts may hold others than it asked for.
+std::uint32_t Engine::n_held(JobIndex job) const {
+    std::uint32_t n = 0;
+    record_->archive.for_each(status_[job].hosts, [&](Interval run) {
+        if (run.first < n_hosts()) { // behind them are storages
+            n += std::min(run.last, n_hosts() - 1) - run.first + 1;
+        }
+    });
+    return n;
+}
+
+double Engine::joules_of(JobIndex job) const {
+    double total = 0.0;
+    record_->archive.for_each(status_[job].hosts, [&](Interval run) {
+        for (HostId host = run.first; host <= run.last; ++host) {
+            total += parts_.machine->joules(host);
+        }
+    });
+    return total;
+}
+
+double Engine::joules() const {
+    return parts_.machine ? parts_.machine->total_joules() : not_a_time;
+}
+
+void Engine::note_energy(char why) {
+    if (record_->has_energy) {
+        record_->add_energy({now_, joules(), parts_.machine->least_watts(), why});
+    }
+}
+
+// The watts from now until something happens again.
+void Engine::note_power() {
+    if (!record_->has_energy || !parts_.machine->bills_exactly()) {
+        return;
+    }
+    const double watts = parts_.machine->total_watts();
+    std::vector<double>& times = record_->power_time;
+    if (!times.empty() && times.back() == now_) {
+        record_->power_watts.back() = watts;
+    } else if (times.empty() || record_->power_watts.back() != watts) {
+        times.push_back(now_);
+        record_->power_watts.push_back(watts);
+    }
+}
+
+std::vector<std::string> Engine::warnings() const {
+    return parts_.machine ? parts_.machine->network().warnings() : std::vector<std::string>{};
+}
+
+std::vector<Joules> Engine::spent() const {
+    std::vector<Joules> all;
+    if (record_->has_energy) {
+        for (HostId host = 0; host < n_hosts() + parts_.storages.size(); ++host) {
+            all.push_back(parts_.machine->spent(host));
+        }
+    }
+    return all;
+}
+
+} // namespace noctule
