@@ -1,10 +1,10 @@
-# make demo | test | test-slow | test-cluster | fuzz | lint | docs | bench | format | stubs | clean
+# make demo | test | test-slow | test-cluster | test-simgrid | fuzz | lint | docs | bench | format | stubs | clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: demo test test-slow test-cluster test-cpp test-sanitized fuzz lint docs study bench format stubs clean
+.PHONY: demo test test-slow test-cluster test-simgrid test-cpp test-sanitized fuzz lint docs study bench format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -23,15 +23,20 @@ demo: $(VENV)/.installed
 	$(BIN)/python examples/gantt-svg.py out/demo/easy out/demo/easy.svg
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist loadfile --ignore tests/simgrid
 
 test-slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -q -m slow --ignore tests/cluster
+	$(BIN)/python -m pytest -q -m slow --ignore tests/cluster --ignore tests/simgrid
 
 # Everything on clusters of this machine; with Slurm where it can be installed.
 test-cluster: $(VENV)/.installed
 	tests/cluster/install-slurm
 	NOCTULE_TEST_SLURM=1 $(BIN)/python -m pytest -q tests/cluster
+
+# Random platforms and job mixes in SimGrid and here; where SimGrid can be installed.
+test-simgrid: $(VENV)/.installed
+	tests/simgrid/install-simgrid
+	NOCTULE_TEST_SIMGRID=1 $(BIN)/python -m pytest -q -n 2 tests/simgrid
 
 test-cpp: $(BIN)/python
 	mkdir -p build
@@ -49,7 +54,7 @@ test-sanitized: $(VENV)/.installed
 	$(BIN)/python -m pip --python $(SANITIZED)/bin/python install --quiet --no-build-isolation --no-deps \
 	  --force-reinstall -C cmake.define.NOCTULE_SANITIZE=ON -C build-dir=build/sanitized-core .
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q -m "not slow" -n 2 --dist loadfile -p no:cacheprovider $(TESTS)
+	  ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q -m "not slow" -n 2 --dist loadfile -p no:cacheprovider --ignore tests/simgrid $(TESTS)
 
 # Damaged inputs for all readers; what they break is kept in build/fuzz. READERS="--reader swf" for one.
 INPUTS := 100000
@@ -78,6 +83,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/campaign.py
 	$(BIN)/python bench/campaign_dask.py
 	$(BIN)/python bench/replay.py
+	$(BIN)/python bench/fluid.py
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix-only --quiet .
