@@ -1,0 +1,92 @@
+"""Recorded runs of Batsim come out again: `python tests/recordings.py` over all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from recorded_run import Recording
+from recordings import Comparison, compare_jobs, main, replayed, runs_of
+from replays import AnsweringReplay
+
+import noctule as nt
+
+
+@pytest.fixture(scope="module")
+def recordings(shared: Path) -> Path:
+    folder = shared / "vectors" / "batsim"
+    if not (folder / "v4" / "index.json").exists():
+        pytest.skip(f"no recorded runs in {folder}")
+    return folder
+
+
+def test_every_complete_run_has_batsims_execution_times_and_energies(
+    recordings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["--durations", str(recordings / "v4"), "--inputs", str(recordings / "inputs")])
+    assert code == 0, capsys.readouterr().out
+
+
+def test_an_execution_time_that_differs_makes_the_run_fail(
+    recordings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "spoilt"
+    run.mkdir()
+    (tmp_path / "index.json").write_text('{"spoilt": {"complete": true}}')
+    original = recordings / "v4" / "bs_fcfs_fast_delays"
+    for name in ("commands.txt", "protocol.jsonl", "protocol.jsonl.xz", "out_schedule.csv"):
+        if (original / name).exists():
+            (run / name).write_bytes((original / name).read_bytes())
+    jobs = (original / "out_jobs.csv").read_text()
+    (run / "out_jobs.csv").write_text(jobs.replace(",10.000000,", ",10.000020,", 1))
+    assert main(["--durations", str(tmp_path), "--inputs", str(recordings / "inputs")]) == 1
+    assert "OUT: job w0!" in capsys.readouterr().out
+
+
+# With the latency of Batsim's own messages, all dates are those that it printed, with six decimals.
+POLICIES = {
+    "bs_fcfs_fast_various": "fcfs",
+    "bs_easy_bf_fast_paper": "easy",
+    "bs_conservative_bf_various": "conservative",
+    "tiny_filler_various": "filler",
+    "bs_fcfs_fast_usage_trace": "fcfs",
+}
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_with_batsims_latency_native_policies_start_jobs_at_its_dates(
+    recordings: Path, name: str
+) -> None:
+    recording = Recording(recordings / "v4" / name, recordings / "inputs")
+    schedule = nt.simulate(
+        recording.platform, recording.workload, POLICIES[name], batsim_latency=True
+    )
+    assert starts_of(schedule) == pytest.approx(recorded_starts(recording), abs=1.5e-6)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tiny_jobmsg", "tiny_dyn", "bs_killer_various", "bs_idle_sleeper_energy_cluster_load100"],
+)
+def test_with_batsims_latency_recorded_replies_are_asked_for_at_its_dates(
+    recordings: Path, name: str
+) -> None:
+    recording = Recording(recordings / "v4" / name, recordings / "inputs")
+    schedule = replayed(recording, AnsweringReplay(recording), latency=True)
+    comparison = Comparison()
+    compare_jobs(comparison, recording, schedule)
+    assert not comparison.is_out, comparison.worst_of
+    assert starts_of(schedule) == pytest.approx(recorded_starts(recording), abs=1.5e-6)
+
+
+def test_runs_that_did_not_end_are_not_compared(recordings: Path) -> None:
+    assert dict(runs_of(recordings / "v4"))["crash_tiny_kill"] == "Batsim did not come to its end"
+
+
+def starts_of(schedule: nt.Schedule) -> dict[str, float]:
+    starts = schedule.record.start_time.tolist()
+    return dict(zip(schedule.column("job_id").tolist(), starts, strict=True))
+
+
+def recorded_starts(recording: Recording) -> dict[str, float]:
+    return {job_id: float(row["starting_time"]) for job_id, row in recording.jobs.items()}

@@ -1,0 +1,212 @@
+"""Policies that decide what the scheduler of a recorded run of Batsim decided."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from recorded_run import Decided, Recording, Row
+
+import noctule as nt
+from noctule._core import BatsimInstruction
+from noctule.errors import NoctuleError
+from noctule.messages import (
+    CallAt,
+    Decision,
+    Event,
+    JobSubmitted,
+    KillJob,
+    RegisterJob,
+    RejectJob,
+    SendMessage,
+    SetPowerState,
+    StartJob,
+)
+from noctule.workload import JobId
+
+# Batsim prints dates with six decimals.
+ROUNDING = 6e-7
+
+
+class Replay:
+    """What both ways to replay a run have in common: decisions of Batsim's protocol as ours."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self._registered = recording.registered()
+        self._n_calls = 0
+
+    def decisions(self, kind: str, data: Mapping[str, Any]) -> list[Decision]:
+        """Return the decisions that an event of the protocol stands for, if it has any effect."""
+        found: list[Decision] = []
+        match kind:
+            case "EXECUTE_JOB":
+                found = [self._start(data)]
+            case "REJECT_JOB":
+                found = [RejectJob(data["job_id"])]
+            case "KILL_JOB":
+                found = [KillJob(job_id) for job_id in data["job_ids"]]
+            case "REGISTER_JOB":
+                found = [RegisterJob(self._registered[data["job_id"]])]
+            case "SET_RESOURCE_STATE":
+                found = [SetPowerState(self.recording.hosts(data["resources"]), int(data["state"]))]
+            case "TO_JOB_MSG":
+                found = [SendMessage(data["job_id"], data["msg"])]
+            case "CALL_ME_LATER":
+                self._n_calls += 1
+                found = [CallAt(float(data["timestamp"]), f"call {self._n_calls}")]
+            case "CHANGE_JOB_STATE":
+                raise NoctuleError("CHANGE_JOB_STATE cannot be replayed")
+        return found
+
+    def _start(self, data: Mapping[str, Any]) -> StartJob:
+        hosts = self.recording.hosts(data["alloc"])
+        if "additional_io_job" in data:
+            hosts |= self.recording.hosts(data["additional_io_job"]["alloc"])
+        mapping = {int(k): int(v) for k, v in data.get("mapping", {}).items()}
+        storages = {
+            k: self.recording.host_ids.get(int(v), int(v))
+            for k, v in data.get("storage_mapping", {}).items()
+        }
+        return StartJob(
+            data["job_id"],
+            hosts,
+            mapping=[mapping[i] for i in range(len(mapping))] or None,
+            storages=storages or None,
+        )
+
+
+class AnsweringReplay(Replay):
+    """Gives the recorded reply to each request, which must come at the recorded date."""
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__(recording)
+        if not recording.messages:
+            raise NoctuleError("there are no recorded messages")
+        self._exchanges = iter(zip(recording.requests, recording.replies, strict=False))
+
+    def decide(
+        self, view: nt.View, events: Sequence[Event]
+    ) -> Iterator[Decision | BatsimInstruction]:
+        request, reply = next(self._exchanges, ({"now": -1.0}, {}))
+        if not abs(float(request["now"]) - view.now) <= 2 * ROUNDING + 4 * math.ulp(view.now):
+            raise NoctuleError(
+                f"t={view.now}: a request, where the next one was at {request['now']}"
+            )
+        for event in reply["events"]:
+            date, kind = float(event["timestamp"]), event["type"]
+            yield BatsimInstruction.wait(date)
+            if kind == "QUERY":
+                yield BatsimInstruction.question(date)
+            else:
+                decisions = self.decisions(kind, event["data"])
+                yield from decisions or [BatsimInstruction.nothing(date)]
+        yield BatsimInstruction.wait(float(reply["now"]))
+
+
+@dataclass(order=True)
+class Step:
+    """A decision and its date."""
+
+    date: float
+    number: int
+    decision: Decision = field(compare=False)
+
+
+class DatedReplay(Replay):
+    """Makes each decision at the date at which Batsim carried it out.
+
+    Dates were rounded: what another event may have caused is done with that event.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__(recording)
+        self._shares = "--enable-compute-sharing" in recording.command.flags
+        n_hosts = recording.platform.n_hosts
+        self._storages = nt.HostSet(n_hosts + i for i in range(len(recording.platform.storages)))
+        self._waiting: set[JobId] = set()
+        self._steps: list[Step] = []
+        self._power_dates = [
+            float(row["time"])
+            for row in recording.table("consumed_energy")
+            if row["event_type"] == "p"
+        ]
+        if recording.messages:
+            self._plan_messages()
+        else:
+            self._plan_rows()
+        self._steps.sort()
+
+    def decide(self, view: nt.View, events: Sequence[Event]) -> Iterator[Decision]:
+        self._waiting.update(event.job.id for event in events if isinstance(event, JobSubmitted))
+        due = bisect_right(self._steps, view.now + ROUNDING, key=lambda step: step.date)
+        late = []
+        free = view.free
+        for step in self._steps[:due]:
+            decision = step.decision
+            if self._is_possible(decision, view, free):
+                yield decision
+                free -= decision.hosts if isinstance(decision, StartJob) else nt.HostSet()
+            else:
+                late.append(step)
+        self._steps[:due] = late
+        if len(late) < len(self._steps):
+            yield CallAt(self._steps[len(late)].date)
+
+    def _is_possible(self, decision: Decision, view: nt.View, free: nt.HostSet) -> bool:
+        """Tell whether what a decision waits for has happened."""
+        match decision:
+            case StartJob(job=job, hosts=hosts):
+                return job in self._waiting and (self._shares or not hosts - self._storages - free)
+            case SetPowerState(hosts=hosts, state=state) if self._is_sleep(hosts, state):
+                return not hosts - free
+            case SetPowerState(hosts=hosts):
+                return not hosts & view.switching
+        return True
+
+    def _is_sleep(self, hosts: nt.HostSet, state: int) -> bool:
+        kinds = (self.recording.platform.hosts[host].kind for host in hosts)
+        return any(sleep.sleep == state for kind in kinds for sleep in kind.sleep_states)
+
+    def _add(self, date: float, decision: Decision) -> None:
+        self._steps.append(Step(date, len(self._steps), decision))
+
+    def _plan_rows(self) -> None:
+        for job_id, row in self.recording.jobs.items():
+            if row["final_state"] == "REJECTED":
+                self._add(float(row["submission_time"]), RejectJob(job_id))
+            else:
+                self._plan_job(
+                    StartJob(job_id, self.recording.hosts(row["allocated_resources"])), row
+                )
+
+    def _plan_messages(self) -> None:
+        """Plan starts and kills at the dates of jobs.csv, all else at those of the messages."""
+        for decided in self.recording.decisions():
+            for decision in self.decisions(decided.kind, decided.data):
+                match decision:
+                    case StartJob(job=job_id):
+                        if job_id not in self.recording.jobs:
+                            raise NoctuleError(f"jobs.csv does not tell when {job_id} was started")
+                        self._plan_job(decision, self.recording.jobs[job_id])
+                    case SetPowerState():
+                        self._add(self._power_date(decided), decision)
+                    case KillJob() | CallAt():
+                        pass
+                    case _:
+                        self._add(decided.date, decision)
+
+    def _plan_job(self, start: StartJob, row: Row) -> None:
+        self._add(float(row["starting_time"]), start)
+        if row["final_state"] == "COMPLETED_KILLED":
+            self._add(float(row["finish_time"]), KillJob(start.job))
+
+    def _power_date(self, decided: Decided) -> float:
+        """Return when a power state was asked for: its decision travelled for some time."""
+        following = bisect_left(self._power_dates, decided.date - ROUNDING)
+        if following == len(self._power_dates):
+            return decided.date
+        return self._power_dates.pop(following)
