@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +66,20 @@ def permuted(values: Any, order: Order | None) -> Any:
     if isinstance(values, np.ndarray):
         return values[order]
     return [values[i] for i in order.tolist()]
+
+
+def aligned(where: str, what: str, values: Any, n: int, order: Order | None) -> Any:
+    """Return a column of so many jobs, in the order of their submissions."""
+    if len(values) != n:
+        raise InputError(f"{where}: {what}: got {len(values)} values, expected {n}")
+    return permuted(values, order)
+
+
+def aligned_extra(where: str, extra: Any, n: int, order: Order | None) -> Any:
+    """Return columns by name, a mapping a job, or nothing, likewise."""
+    if isinstance(extra, Mapping):
+        return {name: aligned(where, name, column, n, order) for name, column in extra.items()}
+    return None if extra is None else aligned(where, "extra", extra, n, order)
 
 
 def id_column(ids: Sequence[int | str]) -> npt.NDArray[np.int64] | list[str]:

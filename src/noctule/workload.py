@@ -24,6 +24,8 @@ from noctule.columns import (
     Floats,
     IdColumn,
     Order,
+    aligned,
+    aligned_extra,
     id_column,
     permuted,
     shown,
@@ -185,15 +187,15 @@ class Workload:
         order, arrays = sorted_columns(where, columns)
         n = len(columns.job_ids)
         self._labels = {
-            label: _aligned(where, label, column, n, order)
+            label: aligned(where, label, column, n, order)
             for label, column in (labels or {}).items()
         }
         self._profile_names: abc.Sequence[str] | None = (
             None
             if profile_names is None
-            else _aligned(where, "profile_names", profile_names, n, order)
+            else aligned(where, "profile_names", profile_names, n, order)
         )
-        self._extra = _aligned_extra(where, extra, n, order)
+        self._extra = aligned_extra(where, extra, n, order)
         self._failing = arrays["failing"] if arrays["failing"].any() else None
         ids = permuted(_native_ids(columns.job_ids), order)
         programs = self._programs(where, ids, arrays["kind"], arrays["n_hosts"])
@@ -469,18 +471,6 @@ def _check_dependency(where: str, dependency: Dependency, position: int | None) 
             f"{where}: think time of job {dependency.job_id}: "
             f"got {shown(dependency.think_time)}, expected a number >= 0"
         )
-
-
-def _aligned(where: str, what: str, values: Any, n: int, order: Order | None) -> Any:
-    if len(values) != n:
-        raise InputError(f"{where}: {what}: got {len(values)} values, expected {n}")
-    return permuted(values, order)
-
-
-def _aligned_extra(where: str, extra: Any, n: int, order: Order | None) -> Any:
-    if isinstance(extra, Mapping):
-        return {name: _aligned(where, name, column, n, order) for name, column in extra.items()}
-    return None if extra is None else _aligned(where, "extra", extra, n, order)
 
 
 def _unless_all(default: float, values: list[float]) -> list[float] | None:
