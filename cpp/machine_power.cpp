@@ -1,8 +1,6 @@
 // Power states, changes of what hosts and links can do, and what the hosts draw.
 #include "machine.hpp"
 
-#include "errors.hpp"
-
 #include <algorithm>
 
 namespace noctule {
