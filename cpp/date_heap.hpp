@@ -47,6 +47,10 @@ class DateHeap {
         }
     }
 
+    // Tells of the first item with its date, and of what may follow each of which the answer is
+    // true: all of a prefix in no order, and some beyond it.
+    template <typename Tell> void for_each_early(const Tell& tell) const { tell_from(0, tell); }
+
   private:
     static constexpr std::uint32_t absent = 0xffffffff;
 
@@ -59,6 +63,13 @@ class DateHeap {
             return date != other.date ? date < other.date : order < other.order;
         }
     };
+
+    template <typename Tell> void tell_from(std::size_t place, const Tell& tell) const {
+        if (place < heap_.size() && tell(heap_[place].item, heap_[place].date)) {
+            tell_from(2 * place + 1, tell);
+            tell_from(2 * place + 2, tell);
+        }
+    }
 
     void set(std::uint32_t place, const Entry& entry) {
         heap_[place] = entry;

@@ -34,11 +34,15 @@ void Fluid::set_capacity(ResourceId id, double capacity) {
     for (const User& user : resource.users) {
         Task& task = tasks_[user.task];
         find_tightest(task);
+        note_task(user.task);
         for (const Held& held : task.uses) { // it may take more of the others now
             recheck(held.resource);
         }
     }
     recheck(id);
+    if (resource.is_contended()) {
+        slot_parts_[resource.slot].end = 0; // it is another one now
+    }
     note_resource(id);
 }
 
@@ -55,6 +59,7 @@ TaskId Fluid::add(std::span<const Use> uses, double bound) {
     task.rate = 0.0;
     task.is_live = true;
     task.is_slow = false;
+    task.sequence = ++sequence_;
     task.n_contended = 0;
     for (const Use& use : uses) {
         const auto place = static_cast<std::uint32_t>(task.uses.size());
@@ -65,11 +70,14 @@ TaskId Fluid::add(std::span<const Use> uses, double bound) {
         Resource& resource = resources_[use.resource];
         task.uses.push_back({use.resource, static_cast<std::uint32_t>(resource.users.size()),
                              static_cast<std::uint32_t>(task.groups.size() - 1)});
-        resource.users.push_back({id, place});
+        resource.users.push_back({id, place, use.weight, static_cast<double>(use.count)});
         resource.n_uses += use.count;
+        n_fat_uses_ += resource.fatpipe;
     }
     task.slots.assign(uses.size(), no_slot);
     find_tightest(task);
+    task_parts_.resize(tasks_.size());
+    task_parts_[id].last = never_;
     for (const Use& use : uses) {
         Resource& resource = resources_[use.resource];
         admit(resource, use.weight, use.count, task.alone());
@@ -124,8 +132,7 @@ void Fluid::recheck(ResourceId id) {
     resource.has_slow_user = false;
     for (const User& user : resource.users) {
         const Task& task = tasks_[user.task];
-        const Group& group = task.groups[task.uses[user.place].group];
-        admit(resource, group.weight, group.count, task.alone());
+        admit(resource, user.weight, user.count, task.alone());
         resource.has_slow_user |= task.is_slow;
     }
     if (const bool contended = may_run_short(resource); contended != resource.is_contended()) {
@@ -142,6 +149,7 @@ void Fluid::set_contended(ResourceId id, bool contended) {
         resource.slot = static_cast<Slot>(contended_.size());
         contended_.emplace_back();
         seen_.push_back(0);
+        slot_parts_.emplace_back();
         for (std::vector<double>* column : {&shares_, &taken_, &frozen_taken_, &n_growing_}) {
             column->push_back(0.0);
         }
@@ -152,9 +160,14 @@ void Fluid::set_contended(ResourceId id, bool contended) {
     if (contended) {
         contended_[resource.slot].resource = id;
         contended_[resource.slot].fatpipe = resource.fatpipe;
+        slot_parts_[resource.slot].end = 0; // it took no part so far
+        note_resource(id);
     }
     for (const User& user : resource.users) {
         move_use(user.task, user.place, resource.slot);
+        if (!contended) { // it may have been what limited them
+            note_task(user.task);
+        }
     }
 }
 
@@ -166,7 +179,10 @@ void Fluid::move_use(TaskId id, std::uint32_t place, Slot slot) {
     if (slot != no_slot && !is_there) {
         task.slots[place] = slot;
         swap_uses(task, place, group.first + group.n_contended++);
-        n_contending_ += task.n_contended++ == 0;
+        if (task.n_contended++ == 0) {
+            ++n_contending_;
+            note_task(id);
+        }
     } else if (slot == no_slot && is_there) {
         swap_uses(task, place, group.first + --group.n_contended);
         n_contending_ -= --task.n_contended == 0;
@@ -183,6 +199,7 @@ void Fluid::swap_uses(Task& task, std::uint32_t a, std::uint32_t b) {
 
 void Fluid::remove(TaskId id) {
     Task& task = tasks_[id];
+    forget(task, id);
     for (const Held& held : task.uses) {
         Resource& resource = resources_[held.resource];
         const Group& group = task.groups[held.group];
@@ -191,6 +208,7 @@ void Fluid::remove(TaskId id) {
         tasks_[users[held.place].task].uses[users[held.place].place].place = held.place;
         users.pop_back();
         resource.n_uses -= static_cast<std::uint32_t>(group.count);
+        n_fat_uses_ -= resource.fatpipe;
         resource.all_uses -= group.weight * group.count * task.alone();
     }
     for (const Held& held : task.uses) {
@@ -202,6 +220,7 @@ void Fluid::remove(TaskId id) {
         }
     }
     n_contending_ -= task.n_contended > 0;
+    n_slow_ -= task.is_slow;
     task.uses.clear();
     task.groups.clear();
     task.rate = 0.0;
@@ -224,9 +243,7 @@ double Fluid::usage(ResourceId id) const {
     const Resource& resource = resources_[id];
     double total = 0.0;
     for (const User& user : resource.users) {
-        const Task& task = tasks_[user.task];
-        const Group& group = task.groups[task.uses[user.place].group];
-        const double used = group.weight * group.count * task.rate;
+        const double used = user.weight * user.count * tasks_[user.task].rate;
         total = resource.fatpipe ? std::max(total, used) : total + used;
     }
     return total;
@@ -234,17 +251,36 @@ double Fluid::usage(ResourceId id) const {
 
 std::span<const TaskId> Fluid::solve() {
     rate_changes_.clear();
+    if (changed_tasks_.empty() && changed_resources_.empty()) {
+        return rate_changes_;
+    }
+    const bool follows = may_follow();
+    remembers_ = follows && follow_changes();
+    if (!remembers_) {
+        n_unfollowed_ = follows ? solves_before_another_try_ : n_unfollowed_;
+        solve_components();
+    }
     for (const ResourceId id : changed_resources_) {
         resources_[id].is_changed = false;
+    }
+    for (const TaskId id : changed_tasks_) {
+        tasks_[id].is_changed = false;
+    }
+    changed_resources_.clear();
+    changed_tasks_.clear();
+    return rate_changes_;
+}
+
+void Fluid::solve_components() {
+    for (const ResourceId id : changed_resources_) {
         for (const User& user : resources_[id].users) {
             note_task(user.task);
         }
     }
-    changed_resources_.clear();
     const std::uint64_t before = epoch_;
-    for (const TaskId id : changed_tasks_) {
+    for (std::size_t i = 0; i < changed_tasks_.size(); ++i) { // more may come
+        const TaskId id = changed_tasks_[i];
         Task& task = tasks_[id];
-        task.is_changed = false;
         if (!task.is_live || task.seen > before) {
             continue;
         }
@@ -254,8 +290,6 @@ std::span<const TaskId> Fluid::solve() {
             solve_component(id);
         }
     }
-    changed_tasks_.clear();
-    return rate_changes_;
 }
 
 void Fluid::set_rate(TaskId id, double rate) {
@@ -269,13 +303,11 @@ void Fluid::solve_component(TaskId from) {
     collect(from);
     if (sharing_ == Sharing::max_min) {
         solve_max_min();
-    } else if (!solve_fair_bottleneck(true)) {
-        contend_all();
-        collect(from);
-        solve_fair_bottleneck(false);
+    } else {
+        solve_as_simgrid(from);
     }
     for (const Member& member : members_) {
-        set_rate(member.task, member.rate);
+        set_rate(member.task, member.state.rate);
     }
 }
 
@@ -336,10 +368,7 @@ void Fluid::add_member(TaskId id) {
                         .last = static_cast<std::uint32_t>(groups_.size()),
                         .is_live = true,
                         .bound = task.bound,
-                        .own_left = task.tightest_capacity,
-                        .own_weight = task.tightest_weight,
-                        .rate = 0.0,
-                        .step = 0.0});
+                        .state = {0.0, 0.0, task.tightest_capacity}});
 }
 
 // Takes a resource into the component, with all of its users.
@@ -366,6 +395,7 @@ void Fluid::list(Slot slot) {
 // Lets no resource with several users be left out, now and later.
 void Fluid::contend_all() {
     for (std::size_t next = 0; next < joined_.size(); ++next) {
+        n_slow_ += !tasks_[joined_[next]].is_slow;
         tasks_[joined_[next]].is_slow = true;
         for (std::size_t i = 0; i < tasks_[joined_[next]].uses.size(); ++i) {
             Resource& resource = resources_[tasks_[joined_[next]].uses[i].resource];

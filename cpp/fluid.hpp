@@ -1,14 +1,17 @@
 // How fast tasks progress that share resources.
 //
-// A task uses each of its resources in proportion to its one rate. What has changed is solved
-// component by component: tasks that are joined by contended resources. A resource is not contended
-// if it has one user, whose rate it bounds, or if its users, each with all that it could take
-// alone, would hardly fill it.
+// A task uses each of its resources in proportion to its one rate. Only contended resources take
+// part: one is not if it has one user, whose rate it bounds, or if its users, each with all that it
+// could take alone, would hardly fill it. Usually what each round of the last solve has found is
+// known, and only what differs is followed from round to round (fluid_rounds.cpp); otherwise what
+// has changed is solved component by component: tasks that are joined by contended resources
+// (fluid_sharing.cpp).
 #pragma once
 
 #include "types.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -65,10 +68,14 @@ class Fluid {
     // have all taken that so many times. A task takes its rate once, and its last step again in
     // each further round: for so many rounds, the offer of such a resource is never the least.
     static constexpr int most_rounds_ = 10;
+    // SimGrid's precision of amounts: less of a resource than this is nothing.
+    static constexpr double nothing_ = 1e-5;
 
     struct User {
         TaskId task;
         std::uint32_t place; // among the uses of the task
+        double weight;
+        double count;
     };
     struct Resource {
         double capacity;
@@ -103,7 +110,8 @@ class Fluid {
         // The tightest of its resources, as if it had them alone.
         double tightest_capacity = infinity;
         double tightest_weight = 1.0;
-        std::uint64_t seen = 0; // epoch of its component
+        std::uint64_t sequence = 0; // in the order of adding
+        std::uint64_t seen = 0;     // epoch of its component
         std::uint32_t member = 0;
         std::uint32_t n_contended = 0; // uses
         bool is_changed = false;
@@ -116,6 +124,13 @@ class Fluid {
         double alone() const { return std::min(bound, tightest_capacity / tightest_weight); }
     };
 
+    // What a round has found of a task.
+    struct Step {
+        double step;
+        double rate;     // after it
+        double own_left; // after it, of its tightest resource, as if it had it alone
+    };
+
     // What the rounds of a solver run over: the tasks of a component, and contended resources.
     struct Member {
         TaskId task;
@@ -123,10 +138,7 @@ class Fluid {
         std::uint32_t last;
         bool is_live;
         double bound;
-        double own_left; // of its tightest resource, as if it had it alone
-        double own_weight;
-        double rate;
-        double step; // of the last round in which it grew
+        Step state; // since the last round in which it grew
     };
     struct MemberGroup {
         double weight;
@@ -140,6 +152,53 @@ class Fluid {
         double left;
         double least_taken; // of one user, for fat pipes
         double frozen_least;
+        std::uint32_t first = 0; // of its takers, where they are taken one by one
+        std::uint32_t last = 0;
+    };
+    struct Taker {
+        std::uint64_t sequence;
+        double weight;
+        std::uint32_t count;
+        std::uint32_t member;
+    };
+
+    // What a round has found of a contended resource. What is taken is in parts.
+    struct Taking {
+        double highest;     // at least what one user takes
+        std::int64_t taken; // by tasks that grow
+    };
+    struct Level {
+        double left;              // before it
+        std::int64_t taken_again; // by tasks that have stopped before
+        std::int64_t last_taken;  // by those that stop here
+        std::int64_t n_growing;   // counts of users
+        std::int64_t n_stopping;
+    };
+    struct Round {
+        std::vector<double> shares; // by slot, as the next two
+        std::vector<Taking> takings;
+        std::vector<Level> levels;
+        std::vector<Step> steps; // by task
+    };
+    static constexpr int solves_before_another_try_ = 500;
+    using RoundNumber = std::int8_t;
+    static constexpr RoundNumber undecided_ = 0x7f;
+    static constexpr RoundNumber never_ = -1;
+    // The part that a contended resource or a task has in the rounds; and had in those of the last
+    // solve, if it has moved.
+    struct SlotPart {
+        std::uint64_t moved = 0; // an epoch
+        double scale = 1.0;      // parts in a unit of its capacity
+        RoundNumber end = 0;     // the first round without it
+        bool is_used_up = false; // why it ended
+        RoundNumber old_end = 0;
+        bool was_used_up = false;
+    };
+    struct TaskPart {
+        std::uint64_t moved = 0;   // an epoch
+        double old_step = 0.0;     // in the round that is followed
+        RoundNumber last = never_; // round in which it grows
+        RoundNumber old_last = never_;
     };
 
     void note_task(TaskId task);
@@ -161,9 +220,61 @@ class Fluid {
     std::span<const Slot> slots_of(const MemberGroup& group) const {
         return std::span(slots_).subspan(group.first, group.last - group.first);
     }
+    // The least of what some slots have, by four at a time.
+    template <typename Value> static double least_of(std::span<const Slot> slots, Value value) {
+        const auto lesser = [](double a, double b) { return b < a ? b : a; }; // without a branch
+        double least[4] = {infinity, infinity, infinity, infinity};
+        std::size_t i = 0;
+        for (; i + 4 <= slots.size(); i += 4) {
+            for (std::size_t lane = 0; lane < 4; ++lane) {
+                least[lane] = lesser(least[lane], value(slots[i + lane]));
+            }
+        }
+        for (; i < slots.size(); ++i) {
+            least[0] = lesser(least[0], value(slots[i]));
+        }
+        return lesser(lesser(least[0], least[1]), lesser(least[2], least[3]));
+    }
     void list(Slot slot);
+    void solve_components();
     void solve_component(TaskId from);
+    void solve_as_simgrid(TaskId from);
+
+    // By rounds that are remembered (fluid_rounds.cpp).
+    bool may_follow();
+    bool follow_changes();
+    void note_effort();
+    void take_up_changes();
+    void forget_rounds();
+    void forget(const Task& task, TaskId id);
+    void move_task(TaskId task);
+    void move_slot(Slot slot);
+    bool has_moved(TaskId task) const { return task_parts_[task].moved == epoch_; }
+    bool is_new(Slot slot, int round) const { return round >= slot_parts_[slot].old_end; }
+    bool is_used_up(Slot slot, int round) const;
+    template <typename Visit> void for_each_slot(const Task& task, Visit visit) const;
+    const std::vector<User>& users_of(Slot slot) const;
+    void offer(int round);
+    void move_users(Slot slot, int round, double least);
+    void grow(int round);
+    double offer_to(const Task& task, int round) const;
+    void take(int round);
+    void consume(int round);
+    void stop(int round);
+    void stop_users(Slot slot, int round);
+    void note_stops(int round);
+    void close(int round);
+    void revive_users(Slot slot, int round);
+    bool goes_on(TaskId task, int round) const;
+
     bool solve_fair_bottleneck(bool in_few_rounds);
+    static bool is_near_nothing(double left, double capacity, double n_roundings);
+    Step grown(const Task& task, const Step& before, double step, int round);
+    static bool stops(const Task& task, const Step& step) {
+        return step.rate == task.bound || step.own_left < nothing_;
+    }
+    void list_takers();
+    double left_one_by_one(const Contended& resource) const;
     void share_out();
     void grow();
     void note_least_taken();
@@ -177,6 +288,8 @@ class Fluid {
     std::vector<Resource> resources_;
     std::vector<Task> tasks_;
     std::size_t n_contending_ = 0; // tasks that use contended resources
+    std::size_t n_slow_ = 0;       // tasks
+    std::size_t n_fat_uses_ = 0;   // of fat pipes
     std::vector<TaskId> spare_;
     std::vector<TaskId> changed_tasks_;
     std::vector<ResourceId> changed_resources_;
@@ -190,6 +303,12 @@ class Fluid {
     std::vector<std::uint32_t> growing_; // members
     std::vector<Slot> listed_;
     bool has_fatpipes_ = false;
+    std::uint64_t sequence_ = 0;
+    int round_ = 0;
+    bool is_delicate_ = false; // some decision has hung on how sums are rounded
+    bool round_is_delicate_ = false;
+    bool takes_one_by_one_ = false; // with SimGrid's roundings
+    std::vector<Taker> takers_;
     // By slot.
     std::vector<Contended> contended_;
     std::vector<std::uint64_t> seen_;  // epoch of the component
@@ -198,6 +317,20 @@ class Fluid {
     std::vector<double> frozen_taken_; // in every round, by tasks that no longer grow
     std::vector<double> n_growing_;    // counts of users
     std::vector<Slot> spare_slots_;
+
+    // The rounds of the last solve, if it was followed.
+    bool remembers_ = false;
+    int n_unfollowed_ = 0;       // solves to come, before it is tried again
+    double usually_moved_ = 0.0; // part of the tasks
+    std::array<Round, most_rounds_ + 1> rounds_;
+    std::vector<SlotPart> slot_parts_;
+    std::vector<TaskPart> task_parts_;
+    // What differs from then.
+    std::vector<TaskId> moved_tasks_;
+    std::vector<TaskId> growing_tasks_; // of those that have moved
+    std::vector<Slot> moved_slots_;
+    std::vector<Slot> used_up_;  // in this round
+    std::vector<Slot> reopened_; // used up in this round, last time
 };
 
 } // namespace noctule

@@ -1,16 +1,76 @@
 // The two ways of sharing: rounds over the tasks and the contended resources of one component.
 #include "fluid.hpp"
 
+#include <cmath>
+
 namespace noctule {
 
 namespace {
 
-// SimGrid's precision of amounts: less of a resource than this is nothing.
-constexpr double nothing = 1e-5;
 // Fat pipes can make steps of next to nothing for ever, for which SimGrid waits.
 constexpr std::size_t steps_without_end = 50'000'000;
+// Rates that differ by less than this part were rounded differently.
+constexpr double rounding = 0x1p-48;
 
 } // namespace
+
+// Whether a task is at its bound and a resource used up are exact comparisons in SimGrid, and make
+// the difference of a round, in which others take their last steps again. Where one of them hangs
+// on roundings, all is done again with its own.
+void Fluid::solve_as_simgrid(TaskId from) {
+    bool in_few_rounds = true;
+    for (takes_one_by_one_ = false;;) {
+        if (!solve_fair_bottleneck(in_few_rounds)) {
+            contend_all();
+            in_few_rounds = false;
+        } else if (is_delicate_ && !takes_one_by_one_) {
+            takes_one_by_one_ = true;
+        } else {
+            return;
+        }
+        collect(from);
+        if (takes_one_by_one_) {
+            list_takers();
+        }
+    }
+}
+
+// The users of each resource, the last that began first: so SimGrid lists them.
+void Fluid::list_takers() {
+    takers_.clear();
+    for (const Slot slot : listed_) {
+        Contended& contended = contended_[slot];
+        contended.first = static_cast<std::uint32_t>(takers_.size());
+        for (const User& user : resources_[contended.resource].users) {
+            const Task& task = tasks_[user.task];
+            const Group& group = task.groups[task.uses[user.place].group];
+            takers_.push_back({task.sequence, group.weight, static_cast<std::uint32_t>(group.count),
+                               task.member});
+        }
+        contended.last = static_cast<std::uint32_t>(takers_.size());
+        std::sort(takers_.begin() + contended.first, takers_.end(),
+                  [](const Taker& a, const Taker& b) { return a.sequence > b.sequence; });
+    }
+}
+
+double Fluid::left_one_by_one(const Contended& resource) const {
+    double left = resource.left;
+    for (std::uint32_t i = resource.first; i < resource.last; ++i) {
+        const Taker& taker = takers_[i];
+        for (std::uint32_t n = 0; n < taker.count; ++n) {
+            left -= taker.weight * members_[taker.member].state.step;
+            left = left < nothing_ ? 0.0 : left;
+        }
+    }
+    return left;
+}
+
+// Whether the sum of so many roundings may decide that it is used up.
+bool Fluid::is_near_nothing(double left, double capacity, double n_roundings) {
+    const double apart = left - nothing_;
+    const double rounded = 0x1p-52 * capacity; // and the sum, by the root of their number
+    return apart * apart < rounded * rounded * n_roundings;
+}
 
 // Rounds: each resource offers what is left of it in equal parts to its growing users; a task grows
 // by the least of its offers; a task stops growing at its bound, or when a resource is used up.
@@ -21,17 +81,20 @@ constexpr std::size_t steps_without_end = 50'000'000;
 // Returns false after so many rounds that resources which were left out could have mattered.
 bool Fluid::solve_fair_bottleneck(bool in_few_rounds) {
     std::size_t n_steps = 0;
-    for (int n_rounds = 0; !growing_.empty() && n_steps < steps_without_end; ++n_rounds) {
+    is_delicate_ = false;
+    for (round_ = 0; !growing_.empty() && n_steps < steps_without_end; ++round_) {
         n_steps += growing_.size();
-        if (n_rounds == most_rounds_ && in_few_rounds) {
+        if (round_ == most_rounds_ && in_few_rounds) {
             return false;
         }
+        round_is_delicate_ = false;
         share_out();
         grow();
         if (has_fatpipes_) {
             note_least_taken();
         }
         consume();
+        is_delicate_ |= round_is_delicate_ && !growing_.empty();
     }
     return true;
 }
@@ -50,27 +113,35 @@ void Fluid::grow() {
     double* const all_taken = taken_.data();
     for (const std::uint32_t i : growing_) {
         Member& member = members_[i];
-        double step = member.own_left / member.own_weight;
+        const Task& task = tasks_[member.task];
+        double step = member.state.own_left / task.tightest_weight;
         for (const MemberGroup& group : groups_of(member)) {
-            double offer = infinity;
-            for (const Slot slot : slots_of(group)) {
-                const double share = shares[slot];
-                offer = share < offer ? share : offer; // as one instruction, without a branch
-            }
+            const double offer = least_of(slots_of(group), [&](Slot slot) { return shares[slot]; });
             step = std::min(step, offer / group.weight);
         }
-        step = std::min(step, member.bound - member.rate);
-        member.step = step;
-        member.rate += step;
-        member.own_left -= member.own_weight * step;
-        member.is_live = member.rate != member.bound && member.own_left >= nothing;
+        member.state = grown(task, member.state, step, round_);
+        member.is_live = !stops(task, member.state);
         for (const MemberGroup& group : groups_of(member)) {
-            const double taken = group.weight * step * group.count;
+            const double taken = group.weight * member.state.step * group.count;
             for (const Slot slot : slots_of(group)) {
                 all_taken[slot] += taken;
             }
         }
     }
+}
+
+// A task grows by a step, but not beyond its bound.
+Fluid::Step Fluid::grown(const Task& task, const Step& before, double step, int round) {
+    const double most = task.bound - before.rate;
+    round_is_delicate_ |= round > 0 && std::abs(step - most) < rounding * task.bound;
+    if (most < step) {
+        step = most;
+        round_is_delicate_ |= before.rate > 0 && before.rate < 0.5 * task.bound;
+    }
+    const Step after{step, before.rate + step, before.own_left - task.tightest_weight * step};
+    round_is_delicate_ |=
+        round > 0 && is_near_nothing(after.own_left, task.tightest_capacity, round);
+    return after;
 }
 
 void Fluid::note_least_taken() {
@@ -81,7 +152,7 @@ void Fluid::note_least_taken() {
         for (const MemberGroup& group : groups_of(members_[i])) {
             for (const Slot slot : slots_of(group)) {
                 double& least = contended_[slot].least_taken;
-                least = std::min(least, group.weight * members_[i].step);
+                least = std::min(least, group.weight * members_[i].state.step);
             }
         }
     }
@@ -90,9 +161,17 @@ void Fluid::note_least_taken() {
 void Fluid::consume() {
     std::erase_if(listed_, [&](Slot slot) {
         Contended& resource = contended_[slot];
-        resource.left -= resource.fatpipe ? std::min(shares_[slot], resource.least_taken)
-                                          : taken_[slot] + frozen_taken_[slot];
-        if (resource.left >= nothing) {
+        if (resource.fatpipe) {
+            resource.left -= std::min(shares_[slot], resource.least_taken);
+        } else if (takes_one_by_one_) {
+            resource.left = left_one_by_one(resource);
+        } else {
+            resource.left -= taken_[slot] + frozen_taken_[slot];
+            const Resource& whole = resources_[resource.resource];
+            round_is_delicate_ |=
+                is_near_nothing(resource.left, whole.capacity, whole.n_uses * (round_ + 1.0));
+        }
+        if (resource.left >= nothing_) {
             return false;
         }
         resource.left = 0.0;
@@ -111,7 +190,7 @@ void Fluid::consume() {
 
 void Fluid::freeze(const Member& member) {
     for (const MemberGroup& group : groups_of(member)) {
-        const double taken = group.weight * member.step;
+        const double taken = group.weight * member.state.step;
         for (const Slot slot : slots_of(group)) {
             n_growing_[slot] -= group.count;
             frozen_taken_[slot] += taken * group.count;
@@ -128,7 +207,7 @@ void Fluid::freeze(const Member& member) {
 // All rates grow together; those of a full resource, or at their bound, stay where they are.
 void Fluid::solve_max_min() {
     for (Member& member : members_) {
-        member.bound = std::min(member.bound, member.own_left / member.own_weight);
+        member.bound = std::min(member.bound, tasks_[member.task].alone());
         for (const MemberGroup& group : groups_of(member)) {
             for (const Slot slot : slots_of(group)) {
                 if (contended_[slot].fatpipe) {
@@ -142,7 +221,7 @@ void Fluid::solve_max_min() {
         level = raise_level(level);
         std::erase_if(growing_, [&](std::uint32_t i) {
             Member& member = members_[i];
-            member.rate = level;
+            member.state.rate = level;
             bool grows = member.bound > level;
             for (const MemberGroup& group : groups_of(member)) {
                 for (const Slot slot : slots_of(group)) {

@@ -10,7 +10,7 @@ namespace {
 
 // Less than this of a task is nothing: tasks that end together do so although dates are rounded.
 constexpr double nothing_left = 1e-14;
-// A latency with less left than so many seconds is over: SimGrid's precision of dates.
+// A latency or a sleep with less left than so many seconds is over: SimGrid's precision of dates.
 constexpr double instant = 1e-9;
 
 } // namespace
@@ -62,8 +62,8 @@ void Machine::advance_to(double time) {
     spare_.insert(spare_.end(), leaving_.begin(), leaving_.end());
     leaving_.clear();
     apply_availabilities();
-    while (!dates_.empty() && is_due(dates_.top())) {
-        const ActivityId id = dates_.top();
+    gather_due();
+    for (const ActivityId id : due_) {
         const Activity& activity = activities_[id];
         if (activity.is_sleep || activity.task != no_task || activity.has_failed ||
             activity.left == 0) {
@@ -74,10 +74,28 @@ void Machine::advance_to(double time) {
     }
 }
 
+// What ends at one instant does so in the order in which it began; failures come first.
+void Machine::gather_due() {
+    due_.clear();
+    dates_.for_each_early([&](ActivityId id, double date) {
+        const bool due = is_due(id);
+        if (due) {
+            due_.push_back(id);
+        }
+        return due || date - now_ < instant;
+    });
+    if (due_.size() > 1) {
+        std::ranges::sort(due_, {}, [&](ActivityId id) {
+            return std::pair(!activities_[id].has_failed, activities_[id].sequence);
+        });
+    }
+}
+
 bool Machine::is_due(ActivityId id) const {
     const Activity& activity = activities_[id];
-    return activity.date <= now_ ||
-           (activity.task != no_task && (activity.date - now_) * activity.rate < nothing_left);
+    const double left = activity.date - now_;
+    return left <= 0 ||
+           (activity.task == no_task ? left < instant : left * activity.rate < nothing_left);
 }
 
 void Machine::solve() {
@@ -88,8 +106,8 @@ void Machine::solve() {
         activity.since = now_;
         activity.rate = fluid_.rate(task);
         set_date(id, activity.left > 0 ? now_ + activity.left / activity.rate : now_);
-        for (const HostId host : activity.hosts) {
-            touch(host);
+        if (options_.billing != Billing::none) {
+            std::ranges::for_each(activity.hosts, [&](HostId host) { touch(host); });
         }
     }
     settle_power();

@@ -123,6 +123,7 @@ class Machine {
     double load(HostId host) const { return fluid_.usage(host); } // flops a second
     double watts(HostId host) const;
     double joules(HostId host);
+    double last_bill(HostId host) const { return ledger_.since(host); }
     Joules spent(HostId host);
     bool counts_energy() const { return options_.billing != Billing::none; }
     bool bills_exactly() const { return options_.billing == Billing::exact; }
@@ -178,6 +179,7 @@ class Machine {
     void leave(ActivityId id);
     void finish(ActivityId id);
     void fail_if(auto uses_it);
+    void gather_due();
     bool is_due(ActivityId id) const;
     double left_of(const Activity& activity) const;
     void solve();
@@ -223,6 +225,7 @@ class Machine {
         double offset = 0.0;
     };
     std::vector<Cursor> cursors_; // of the availabilities
+    std::vector<ActivityId> due_; // scratch of advance_to
     std::vector<Ended> ended_;
     std::vector<Use> uses_;
     std::vector<std::uint32_t> use_of_host_; // scratch of gather_uses: a use and 1, or 0

@@ -94,6 +94,10 @@ class _Task:
     start: float
     status: str = "done"
 
+    @property
+    def failure(self) -> str:
+        return "linkfailure" if self.kind == "comm" else "hostfailure"
+
 
 @dataclass
 class _Run:
@@ -103,11 +107,12 @@ class _Run:
     case: Case
     tasks: dict[str, _Task] = field(default_factory=dict)
     found: dict[str, Any] = field(default_factory=dict)
+    n_steps: int = 0
 
     def answers(self) -> dict[str, Any]:
         energy = "simgrid" if self.case.get("energy") else "off"
         self.machine = Machine(self.platform, energy=energy)
-        self.steps: list[tuple[float, int, Callable[[], None]]] = []
+        self.steps: list[tuple[float, int, int, Callable[[], None]]] = []
         last = []
         for line in self.case["commands"]:
             name, *words = line.split()
@@ -116,10 +121,13 @@ class _Run:
             else:
                 getattr(self, f"do_{name}")(iter(words))
         while self.steps:
-            self.steps.sort(key=lambda step: step[:2])
-            date, _, step = self.steps.pop(0)
+            self.steps.sort(key=lambda step: step[:3])
+            date, _, _, step = self.steps.pop(0)
             self.go_to(date, step)
-        self.machine.run_until()
+        while self.tasks.keys() - self.machine.ends.keys():  # hosts may come and go for ever
+            if self.machine.next_time == math.inf:
+                break
+            self.machine.advance(self.machine.next_time)
         for query in last:
             query()
         self.close()
@@ -133,7 +141,7 @@ class _Run:
                 if self.is_needless(step):
                     return
                 next_time = date
-            self.machine.run_until(next_time)
+            self.machine.advance(next_time)
         step()
 
     def is_needless(self, step: Callable[[], None]) -> bool:
@@ -146,7 +154,7 @@ class _Run:
                 "kind": task.kind,
                 "start": task.start,
                 "end": machine.ends.get(name, math.inf),
-                "status": "hostfailure" if name in machine.failed else task.status,
+                "status": task.failure if name in machine.failed else task.status,
             }
             for name, task in self.tasks.items()
         }
@@ -154,8 +162,12 @@ class _Run:
             self.found["tasks"] = tasks
         self.found["end"] = machine.now
 
-    def at(self, date: float, step: Callable[[], None]) -> None:
-        self.steps.append((date, len(self.steps), step))
+    def at(
+        self, date: float, step: Callable[[], None], turn: int = 0, number: int | None = None
+    ) -> None:
+        """Do something at a date, in the order of turns and then of the commands."""
+        self.n_steps += 1
+        self.steps.append((date, turn, self.n_steps if number is None else number, step))
 
     def do_ptask(self, words: Iterator[str], walltime: float = math.inf) -> None:
         name, start, hosts = next(words), float(next(words)), self.hosts(words)
@@ -240,7 +252,21 @@ class _Run:
                 }
             )
 
-        self.at(date, ask)
+        # SimGrid's actors read at once what was billed at this very instant; else they wait for
+        # a bill, and find what others have changed meanwhile.
+        def begin() -> None:
+            machine = self.machine
+            if machine._core.last_bill(machine.host_id(host)) == machine.now:
+                ask()
+            else:
+                self.at(date, lambda: self.bill(host), number=number)
+                self.at(date, ask, turn=1)
+
+        number = self.n_steps + 1
+        self.at(date, begin, turn=-1)
+
+    def bill(self, host: str) -> None:
+        self.machine.energy(host)
 
     def energies(self) -> None:
         hosts = self.platform.all_hosts()

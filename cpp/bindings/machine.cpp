@@ -198,6 +198,7 @@ void bind_machine(nb::module_& module) {
         .def("load", &Machine::load, nb::arg("host"))
         .def("watts", &Machine::watts, nb::arg("host"))
         .def("joules", &Machine::joules, nb::arg("host"))
+        .def("last_bill", &Machine::last_bill, nb::arg("host"))
         .def("run_tasks", &run_tasks, nb::arg("begins"), nb::arg("hosts"), nb::arg("flops"),
              nb::arg("bytes"), "Run tasks that are alike on their hosts; return when they end.")
         .def("replay", &replay_trace, nb::arg("trace"), nb::arg("hosts"),

@@ -170,25 +170,42 @@ bool Replay::sleep(Rank rank, double seconds, Wait wait) {
     return false;
 }
 
-// Tests take time so that loops of them end; more of it the more of them fail.
+// Tests take time so that loops of them end; more of it the more of them fail. One of a request
+// that was found done by another takes none.
 bool Replay::test(Rank rank, const Action& action) {
-    const bool found = ranks_[rank].requests.contains({action.peer, action.other, action.tag});
-    return sleep(rank, found ? test_seconds * test_factor_ : 0.0, Wait::testing);
+    RankState& state = ranks_[rank];
+    const RequestKey key{action.peer, action.other, action.tag};
+    const auto found = state.requests.find(key);
+    if (found == state.requests.end()) {
+        return sleep(rank, 0.0, Wait::testing);
+    }
+    if (requests_[found->second.first].tested) {
+        pop_request(state, key);
+        return sleep(rank, 0.0, Wait::testing);
+    }
+    return sleep(rank, test_seconds * test_factor_, Wait::testing);
 }
 
 void Replay::end_test(Rank rank) {
     RankState& state = ranks_[rank];
     const Action& action = trace_->actions(rank)[state.at];
-    const RequestKey key{action.peer, action.other, action.tag};
-    if (requests_[state.requests.at(key).first].done) {
-        pop_request(state, key);
-        test_factor_ = 1;
-    } else {
-        ++test_factor_;
+    Requests& queue = state.requests.at({action.peer, action.other, action.tag});
+    Request& request = requests_[queue.first];
+    request.tested = request.done;
+    test_factor_ = request.done ? 1 : test_factor_ + 1;
+    put_last(queue);
+}
+
+// SimGrid puts a request that was tested back behind those alike; one that is done, as a blank.
+void Replay::put_last(Requests& queue) {
+    if (queue.first != queue.last) {
+        requests_[queue.last].next = queue.first;
+        queue.last = queue.first;
+        queue.first = std::exchange(requests_[queue.last].next, nobody);
     }
 }
 
-// What is not there has been found done by a test.
+// What is not there has been found done by tests.
 bool Replay::wait_for(Rank rank, const Action& action) {
     RankState& state = ranks_[rank];
     const RequestKey key{action.peer, action.other, action.tag};

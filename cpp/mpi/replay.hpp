@@ -66,6 +66,7 @@ class Replay {
     struct Request {
         Party next = nobody;
         bool done = false;
+        bool tested = false; // and found done
     };
     struct RankState {
         std::uint32_t at = 0; // among its actions
@@ -100,6 +101,7 @@ class Replay {
 
     Party new_request(RankState& state, const RequestKey& key);
     void pop_request(RankState& state, const RequestKey& key);
+    void put_last(Requests& queue);
 
     Token token_of_message(MessageId id) const { return base_ + ranks_.size() + id; }
     std::string what_is_awaited(const Message& message) const;

@@ -98,18 +98,20 @@ std::vector<Use> random_uses(Random& random, std::size_t n_resources) {
 }
 
 // Tasks come and go, and capacities change: after each change, rates are those of the naive one.
-void rates_are_those_of_all_rounds_on_everything(std::uint32_t seed, bool fatpipes) {
+void rates_are_those_of_all_rounds_on_everything(std::uint32_t seed, bool fatpipes,
+                                                 std::uint32_t most_resources = 12,
+                                                 int n_steps = 30) {
     Random random(seed);
     Fluid fluid(Sharing::fair_bottleneck);
     std::vector<NaiveResource> resources;
-    for (std::uint32_t n = draw(random, 2, 12); n > 0; --n) {
+    for (std::uint32_t n = draw(random, most_resources / 6, most_resources); n > 0; --n) {
         // some are so large that they never run short
         const double capacity = draw(random, 1, 100) * (draw(random, 0, 2) == 0 ? 1e13 : 1e8);
         resources.push_back({capacity, fatpipes && draw(random, 0, 5) == 0});
         fluid.add_resource(capacity, resources.back().fatpipe);
     }
     std::map<TaskId, NaiveTask> tasks;
-    for (int step = 0; step < 30; ++step) {
+    for (int step = 0; step < n_steps; ++step) {
         const std::uint32_t what = draw(random, 0, 9);
         if (what < 5 || tasks.empty()) {
             NaiveTask task{random_uses(random, resources.size()), draw(random, 1, 100) * 0.1};
@@ -126,6 +128,9 @@ void rates_are_those_of_all_rounds_on_everything(std::uint32_t seed, bool fatpip
         } else {
             tasks.begin()->second.bound = draw(random, 1, 100) * 0.1;
             fluid.set_bound(tasks.begin()->first, tasks.begin()->second.bound);
+        }
+        if (draw(random, 0, 2) == 0) { // more happens at once
+            continue;
         }
         fluid.solve();
         naive_fair_bottleneck(tasks, resources);
@@ -199,6 +204,9 @@ void test_fluid() {
         rates_are_those_of_all_rounds_on_everything(seed, false);
         rates_are_those_of_all_rounds_on_everything(seed, true);
         max_min_rates_leave_nothing_over(seed);
+    }
+    for (std::uint32_t seed = 0; seed < 20; ++seed) { // so many that most do not touch each other
+        rates_are_those_of_all_rounds_on_everything(seed, false, 300, 400);
     }
     dates_come_in_order_although_they_change();
 }

@@ -374,6 +374,8 @@ class Machine:
 
     def joules(self, host: int) -> float: ...
 
+    def last_bill(self, host: int) -> float: ...
+
     def run_tasks(self, begins: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hosts: Sequence[Sequence[int]], flops: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[float]:
         """Run tasks that are alike on their hosts; return when they end."""
 

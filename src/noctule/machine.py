@@ -180,14 +180,21 @@ class Machine:
     def run_until(self, date: float = math.inf) -> None:
         """Go to a date, or until nothing is left to happen."""
         while (time := min(self._core.next_time(), date)) < math.inf:
-            for token, failed in self._core.advance_to(time):
-                name = self._names[token]
-                self.ends[name] = time
-                del self._activities[name]
-                if failed:
-                    self.failed.add(name)
+            self.advance(time)
             if time == date and self._core.next_time() > date:
                 return
+
+    def advance(self, date: float) -> None:
+        """Go to a date that is not after the next event, and let end what ends there.
+
+        What is left goes on as before until something asks for the next event.
+        """
+        for token, failed in self._core.advance_to(date):
+            name = self._names[token]
+            self.ends[name] = date
+            del self._activities[name]
+            if failed:
+                self.failed.add(name)
 
     def run(
         self,

@@ -18,11 +18,17 @@ HEADER = (
 )
 
 
+class Draw(Random):
+    """A generator that may keep to few round numbers, so that much happens at one instant."""
+
+    round_numbers = False
+
+
 @dataclass
 class Drawn:
     """What was drawn so far: the hosts, the links that commands may change, the profiles."""
 
-    rng: Random
+    rng: Draw
     energy: bool
     fatpipes: bool
     hosts: dict[str, int] = field(default_factory=dict)  # name: number of pstates
@@ -46,13 +52,17 @@ class Zone:
     gateway: str
 
 
-def speed(rng: Random) -> str:
+def speed(rng: Draw) -> str:
+    if rng.round_numbers:
+        return f"{rng.choice([1, 2, 4, 10, 100])}Gf"
     value = 10 ** rng.uniform(8.5, 10.3)
     unit, factor = rng.choice([("Gf", 1e9), ("Mf", 1e6), ("f", 1.0), ("gigaflops", 1e9)])
     return f"{value / factor:.6g}{unit}" if factor > 1 else f"{value:.0f}f"
 
 
-def bandwidth(rng: Random) -> str:
+def bandwidth(rng: Draw) -> str:
+    if rng.round_numbers:
+        return f"{rng.choice([1, 10, 125, 1000])}MBps"
     value = 10 ** rng.uniform(7, 10)
     unit, factor = rng.choice(
         [("MBps", 1e6), ("GBps", 1e9), ("Gbps", 1.25e8), ("Mbps", 1.25e5), ("MiBps", 2.0**20)]
@@ -60,7 +70,9 @@ def bandwidth(rng: Random) -> str:
     return f"{value / factor:.6g}{unit}"
 
 
-def latency(rng: Random) -> str:
+def latency(rng: Draw) -> str:
+    if rng.round_numbers:
+        return rng.choice(["0s", "5us", "10us", "1ms"])
     if rng.random() < 0.15:
         return "0s"
     value = 10 ** rng.uniform(-6, -2.5)
@@ -73,7 +85,7 @@ def policy(drawn: Drawn) -> str:
     return sharing if drawn.fatpipes else sharing.replace("FATPIPE", "SHARED")
 
 
-def watts(rng: Random, n_pstates: int) -> str:
+def watts(rng: Draw, n_pstates: int) -> str:
     """Return the properties of a host with that many pstates."""
     states = []
     for _ in range(n_pstates):
@@ -392,7 +404,7 @@ FAMILIES: dict[str, Callable[[Drawn], None]] = {
 }
 
 
-def draw_platform(rng: Random, family: str, *, energy: bool, fatpipes: bool) -> Drawn:
+def draw_platform(rng: Draw, family: str, *, energy: bool, fatpipes: bool) -> Drawn:
     drawn = Drawn(rng, energy, fatpipes)
     FAMILIES[family](drawn)
     return drawn

@@ -86,7 +86,9 @@ class Driver:
             lines = [self._written(Path(folder) / str(i), case) for i, case in enumerate(cases)]
             return self._batches(Path(folder), lines, processes, limit_s)
 
-    def replays(self, cases: Sequence[Case], network: str) -> list[dict[str, Any]]:
+    def replays(
+        self, cases: Sequence[Case], network: str, *, processes: int = 2, limit_s: int = 60
+    ) -> list[dict[str, Any]]:
         """Return the dates at which the ranks of SMPI traces end."""
         with tempfile.TemporaryDirectory() as folder:
             lines = []
@@ -100,7 +102,7 @@ class Driver:
                 ]
                 words = [*NETWORKS[network], "--smpi", ",".join(case["hosts"])]
                 lines.append(self._placed(place, case, actions, words))
-            return self._batches(Path(folder), lines, processes=2, limit_s=60)
+            return self._batches(Path(folder), lines, processes, limit_s)
 
     def _batches(
         self, folder: Path, lines: Sequence[str], processes: int, limit_s: int

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from random_cases import random_case
+from random_traces import random_trace
 from simgrid_driver import NETWORKS, Driver
 
 Answer = dict[str, Any]
@@ -67,10 +68,12 @@ def test_published_traces_end_at_their_dates(
 
 def test_the_same_seed_gives_the_same_case() -> None:
     assert random_case(17) == random_case(17)
+    assert random_trace(17) == random_trace(17)
 
 
 def test_seeds_give_different_cases() -> None:
     assert len({str(random_case(seed)) for seed in range(100)}) == 100
+    assert len({str(random_trace(seed)) for seed in range(100)}) == 100
 
 
 def test_what_simgrid_refuses_is_an_error_and_nothing_more(simgrid: Driver) -> None:
