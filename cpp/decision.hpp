@@ -16,15 +16,33 @@ struct Layout {
 };
 
 struct Decision {
-    enum class Kind : std::uint8_t { start, reject, kill, set_power_state, send_message };
+    enum class Kind : std::uint8_t {
+        start,
+        reject,
+        kill, // several jobs
+        change_state,
+        set_metadata,
+        set_power_state,
+        send_message,
+        ask_energy,
+        call,
+        cancel_call,
+        submit, // a job that was registered
+        finish_registration,
+        continue_registration,
+        nothing, // but a message
+    };
     Kind kind;
     Allocation allocation = Allocation::first;
     JobIndex job = no_job;
     bool named_hosts = false;
     HostSet hosts = {};
     Layout layout = {};
-    std::uint32_t state = 0;
-    std::string message = {};
+    std::uint32_t state = 0; // of power, or of a job
+    std::string text = {};
+    std::vector<JobIndex> jobs = {}; // to kill
+    double time = 0.0;               // of a call
+    TimerTag tag = 0;
 };
 
 } // namespace noctule

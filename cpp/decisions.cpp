@@ -5,6 +5,7 @@
 #include "errors.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace noctule {
 
@@ -40,7 +41,15 @@ void Engine::start(JobIndex job, Allocation allocation) {
                    std::to_string(free_.count()) + (free_.count() == 1 ? " is free" : " are free"));
     }
     packer_.begin();
-    if (!take_hosts(allocation, n, free_, hierarchy_, [&](Interval run) { packer_.add(run); })) {
+    const auto visit = [&](Interval run) {
+        packer_.add(run);
+        if (options_.share_hosts) {
+            for (HostId host = run.first; host <= run.last; ++host) {
+                ++n_jobs_on_[host];
+            }
+        }
+    };
+    if (!take_hosts(allocation, n, free_, hierarchy_, visit)) {
         const bool local = allocation == Allocation::local;
         refuse("StartJob(job_id=" + describe_job(job) + ")",
                "no " + std::to_string(n) + (local ? " hosts of one group" : " neighbouring hosts") +
@@ -109,12 +118,16 @@ std::string Engine::misfit(JobIndex job, const HostSet& hosts, const Layout& lay
 
 // Why a host cannot run another job now, or nothing.
 std::string Engine::why_unusable(HostId host) const {
-    if (host >= n_hosts()) { // storages serve everybody
-        return "";
-    }
     static constexpr const char* phases[] = {"", "is being switched off", "is asleep",
                                              "is being switched on", "has failed"};
     const std::string who = "host " + std::to_string(host);
+    if (is_unavailable(host)) {
+        return who + " is unavailable";
+    }
+    if (host >= n_hosts()) {
+        const bool is_used = !options_.share_storages && storages_used_[host - n_hosts()] != 0;
+        return is_used ? who + ", a storage, is used by another job" : "";
+    }
     if (phase(host) != HostPhase::awake) {
         return who + " " + phases[static_cast<std::size_t>(phase(host))];
     }
@@ -133,24 +146,109 @@ void Engine::reject(JobIndex job) {
     require_waiting(job, "RejectJob");
     end_without_run(job, JobState::rejected);
     if (defers_decisions()) {
-        instruct({.kind = Instruction::Kind::nothing, .date = now_});
+        instruct(now_, {.kind = Decision::Kind::nothing});
     }
 }
 
-void Engine::kill(JobIndex job) {
-    Status& status = status_[job];
-    if (status.state == JobState::waiting || status.state == JobState::pending) {
-        refuse("KillJob(job_id=" + describe_job(job) + ")",
-               "the job is not running; a waiting job is rejected instead");
-    }
-    if (status.state == JobState::running && status.outcome != JobState::killed) {
-        status.outcome = JobState::killed;
-        if (execution_) {
-            last_progress_[job] = execution_->progress(job);
-            execution_->stop(job);
+// A job that has ended by itself is left alone, one that was asked to end before is not told of.
+void Engine::kill(const std::vector<JobIndex>& jobs) {
+    std::vector<JobIndex> asked;
+    for (const JobIndex job : jobs) {
+        Status& status = status_[job];
+        if (status.state == JobState::waiting || status.state == JobState::pending) {
+            refuse("KillJob(job_id=" + describe_job(job) + ")",
+                   "the job is not running; a waiting job is rejected instead");
         }
-        queue_.add(now_, EventRank::end, job);
+        if (elsewhere_.contains(job)) {
+            refuse("KillJob(job_id=" + describe_job(job) + ")",
+                   "the job runs without hosts; ChangeJobState ends it");
+        }
+        if (!asked_to_end_.insert(job).second) {
+            continue;
+        }
+        asked.push_back(job);
+        if (status.state == JobState::running && !(latency_ && latency_->ends.contains(job))) {
+            last_progress_[job] = progress(job);
+            status.outcome = JobState::killed;
+            if (execution_) {
+                execution_->stop(job);
+            }
+            queue_.add(now_, EventRank::end, job);
+        }
     }
+    if (asked.empty()) {
+        return;
+    }
+    const auto group = static_cast<std::uint32_t>(kills_.size());
+    kills_.push_back(std::move(asked));
+    if (latency_) {
+        latency_->spawned.push_back({Letter::Kind::killed, latency_->courier.master(), group});
+    } else if (options_.batsim_events) {
+        add_news(EventKind::jobs_killed, group);
+    }
+}
+
+void Engine::change_state(JobIndex job, JobState state) {
+    const std::string what = "ChangeJobState(job_id=" + describe_job(job) + ")";
+    Status& status = status_[job];
+    if (status.state == JobState::waiting && state == JobState::rejected) {
+        end_without_run(job, state);
+    } else if (status.state == JobState::waiting && state == JobState::running) {
+        packer_.begin();
+        status.hosts = record_->archive.keep(packer_);
+        status.start_time = now_;
+        --waiting_.size;
+        enter(running_, job);
+        elsewhere_.insert(job);
+        note_progress();
+    } else if (elsewhere_.contains(job) && state >= JobState::completed &&
+               state <= JobState::failed) {
+        elsewhere_.erase(job);
+        --running_.size;
+        status.state = state;
+        record_->add_job({.job = job,
+                          .state = state,
+                          .n_hosts = 0,
+                          .submit_time = table_->jobs[job].submit_time,
+                          .start_time = status.start_time,
+                          .finish_time = now_,
+                          .hosts = status.hosts,
+                          .joules = 0.0});
+        --n_unfinished_;
+        note_progress();
+        settle_dependents(job);
+    } else if (status.state == JobState::waiting) {
+        refuse(what, "a waiting job can only become running or rejected");
+    } else if (elsewhere_.contains(job)) {
+        refuse(what, "a running job can only become completed, failed, timed_out or killed");
+    } else if (status.state == JobState::running) {
+        refuse(what, "the job runs on hosts, where it ends by itself or by KillJob");
+    } else {
+        require_waiting(job, "ChangeJobState");
+    }
+}
+
+void Engine::set_metadata(JobIndex job, const std::string& text) { record_->metadata[job] = text; }
+
+void Engine::ask_energy() {
+    if (!record_->has_energy) {
+        refuse("AskEnergy()", "the run counts no energy");
+    }
+    answers_.push_back(joules());
+    tell(EventKind::energy_answered, static_cast<std::uint32_t>(answers_.size() - 1));
+}
+
+void Engine::finish_registration() {
+    is_registration_open_ = false;
+    is_registration_finished_ = true;
+}
+
+void Engine::continue_registration() {
+    if (!options_.open_registration) {
+        refuse("ContinueRegistration()", "the run does not have the option open_registration");
+    }
+    is_registration_open_ = true;
+    is_registration_finished_ = false;
 }
 
 void Engine::call_at(double time, TimerTag tag) {
@@ -158,7 +256,7 @@ void Engine::call_at(double time, TimerTag tag) {
         refuse("CallAt(time=" + format_time(time) + ")", "expected a date from now on");
     }
     if (defers_decisions()) {
-        instruct({.kind = Instruction::Kind::call, .date = now_, .time = time, .tag = tag});
+        instruct(now_, {.kind = Decision::Kind::call, .time = time, .tag = tag});
         return;
     }
     forget_call(tag);
@@ -176,13 +274,17 @@ void Engine::call_at(double time, TimerTag tag) {
     }
     call_of_tag_[tag] = call + 1;
     ++n_live_calls_;
-    ++n_queued_calls_;
-    queue_.add(time, EventRank::timer, call);
+    if (latency_) {
+        latency_->courier.sleep_until(time, Courier::Alarm::call, call);
+    } else {
+        ++n_queued_calls_;
+        queue_.add(time, EventRank::timer, call);
+    }
 }
 
 void Engine::cancel_call(TimerTag tag) {
     if (defers_decisions()) {
-        instruct({.kind = Instruction::Kind::nothing, .date = now_});
+        instruct(now_, {.kind = Decision::Kind::nothing});
     }
     forget_call(tag);
 }
@@ -197,7 +299,7 @@ void Engine::forget_call(TimerTag tag) {
 
 void Engine::fire(std::uint32_t call) {
     spare_calls_.push_back(call);
-    --n_queued_calls_;
+    n_queued_calls_ -= latency_ ? 0 : 1;
     if (calls_[call].live) {
         const TimerTag tag = calls_[call].tag;
         call_of_tag_[tag] = 0;
@@ -207,14 +309,19 @@ void Engine::fire(std::uint32_t call) {
 }
 
 void Engine::postpone(double time, Decision decision) {
-    if (!(time >= now_) || time == infinity) {
+    const bool takes_past = latency_ || options_.batsim_events;
+    if (!(time >= now_ || (takes_past && time < now_)) || time == infinity) {
         refuse(decision.job == no_job ? "a decision"
                                       : "a decision on job " + describe_job(decision.job),
                "dated " + format_time(time) + ", expected a date from now on");
     }
     if (latency_) {
-        instruct(
-            {.kind = Instruction::Kind::decision, .date = time, .decision = std::move(decision)});
+        instruct(time, std::move(decision));
+        return;
+    }
+    time = std::max(time, busy_until_);
+    if (time <= now_) {
+        perform(decision);
         return;
     }
     queue_.add(time, EventRank::decision, static_cast<std::uint32_t>(postponed_.size()));
@@ -227,10 +334,11 @@ void Engine::apply_postponed() {
         const JobIndex job = postponed_[decision].job;
         const JobState state = job == no_job ? JobState::running : status_[job].state;
         if (state == JobState::waiting || state == JobState::running ||
-            state == JobState::pending) {
-            apply(postponed_[decision]);
+            state == JobState::pending ||
+            postponed_[decision].kind == Decision::Kind::set_metadata) {
+            perform(postponed_[decision]);
         }
-        postponed_[decision].hosts = {};
+        postponed_[decision] = {.kind = Decision::Kind::nothing};
     }
     n_postponed_ -= due_.size();
     due_.clear();
@@ -239,35 +347,80 @@ void Engine::apply_postponed() {
     }
 }
 
+void Engine::be_busy_until(double time) {
+    if (std::isnan(time) || time == infinity) {
+        refuse("BusyUntil(time=" + format_time(time) + ")", "expected a date");
+    }
+    if (latency_) {
+        latency_->script.push_back({.kind = Instruction::Kind::wait, .date = time});
+    } else {
+        busy_until_ = std::max(busy_until_, time);
+    }
+}
+
 void Engine::apply(const Decision& decision) {
     if (defers_decisions()) {
-        instruct({.kind = Instruction::Kind::decision, .date = now_, .decision = decision});
-        return;
+        instruct(now_, decision);
+    } else if (busy_until_ > now_) {
+        postpone(busy_until_, decision);
+    } else {
+        perform(decision);
     }
+}
+
+void Engine::perform(const Decision& decision) {
+    using Kind = Decision::Kind;
     switch (decision.kind) {
-    case Decision::Kind::start:
+    case Kind::start:
         if (decision.named_hosts) {
             start(decision.job, decision.hosts, decision.layout);
         } else {
             start(decision.job, decision.allocation);
         }
         break;
-    case Decision::Kind::reject:
+    case Kind::reject:
         reject(decision.job);
         break;
-    case Decision::Kind::kill:
-        kill(decision.job);
+    case Kind::kill:
+        kill(decision.jobs);
         break;
-    case Decision::Kind::set_power_state:
+    case Kind::change_state:
+        change_state(decision.job, static_cast<JobState>(decision.state));
+        break;
+    case Kind::set_metadata:
+        set_metadata(decision.job, decision.text);
+        break;
+    case Kind::set_power_state:
         set_power_state(decision.hosts, decision.state);
         break;
-    case Decision::Kind::send_message:
-        send_message(decision.job, decision.message);
+    case Kind::send_message:
+        send_message(decision.job, decision.text);
+        break;
+    case Kind::ask_energy:
+        ask_energy();
+        break;
+    case Kind::call:
+        call_at(std::max(decision.time, now_), decision.tag);
+        break;
+    case Kind::cancel_call:
+        cancel_call(decision.tag);
+        break;
+    case Kind::submit:
+        refuse_late_registration(decision.job);
+        submit(decision.job);
+        break;
+    case Kind::finish_registration:
+        finish_registration();
+        break;
+    case Kind::continue_registration:
+        continue_registration();
+        break;
+    case Kind::nothing:
         break;
     }
 }
 
-JobIndex Engine::register_job(Job job, const std::string& id, double cancel_time,
+JobIndex Engine::register_job(Job job, const std::string& id, double date, double cancel_time,
                               double launch_delay, double epilogue_delay, ProgramIndex program,
                               std::shared_ptr<const ProgramTable> programs,
                               std::vector<std::uint32_t> rank_hosts) {
@@ -293,14 +446,26 @@ JobIndex Engine::register_job(Job job, const std::string& id, double cancel_time
     table.jobs.push_back(job);
     status_.emplace_back();
     ++n_unfinished_;
+    const auto registered = static_cast<JobIndex>(index);
     if (latency_) {
-        const auto registered = static_cast<JobIndex>(index);
-        instruct({.kind = Instruction::Kind::submit, .date = now_, .job = registered});
-    } else {
-        queue_.add(std::max(job.submit_time, now_), EventRank::submission,
-                   static_cast<JobIndex>(index));
+        instruct(date, {.kind = Decision::Kind::submit, .job = registered});
+        return registered;
     }
-    return static_cast<JobIndex>(index);
+    refuse_late_registration(registered);
+    date = std::max({date, now_, busy_until_});
+    const double submission = options_.batsim_events ? date : std::max(job.submit_time, date);
+    if (submission > now_) {
+        queue_.add(submission, EventRank::submission, registered);
+    } else if (join_queue(registered) && is_told(registered)) {
+        add_news(EventKind::job_submitted, registered);
+    }
+    return registered;
+}
+
+void Engine::refuse_late_registration(JobIndex job) const {
+    if (is_registration_finished_) {
+        refuse("RegisterJob(job_id=" + describe_job(job) + ")", "registration is finished");
+    }
 }
 
 } // namespace noctule

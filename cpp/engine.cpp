@@ -12,16 +12,22 @@ std::string format_time(double time) {
 }
 
 Engine::Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, const Options& options,
-               MachineParts parts)
+               MachineParts parts, Submitters submitters)
     : table_(std::move(table)), options_(options), free_(n_hosts),
       hierarchy_(n_hosts, options.groups), parts_(std::move(parts)) {
     set_up_machine();
-    set_up_latency();
     const std::size_t n = table_->jobs.size();
     n_unfinished_ = n;
     end_of_arrivals_ = static_cast<JobIndex>(n);
+    is_registration_open_ = options.open_registration;
     status_.resize(n);
     record_->reserve(n);
+    set_up_external(submitters.events);
+    if (parts_.has_latency) {
+        set_up_latency(std::move(submitters));
+    } else if (n == 0 && !submitters.jobs.empty() && options.batsim_events) {
+        add_news(EventKind::submissions_ended, 0);
+    }
     if (table_->dependencies.empty()) {
         return;
     }
@@ -76,7 +82,9 @@ double Engine::next_time() {
 
 bool Engine::is_over() const {
     return n_unfinished_ == 0 && completing_.empty() && !is_switching() &&
-           !(options_.wait_for_timers && n_live_calls_ > 0);
+           !(options_.wait_for_timers && n_live_calls_ > 0) && n_news_ == 0 &&
+           n_external_left_ == 0 && !is_registration_open_ &&
+           !(options_.batsim_events && n_postponed_ > 0);
 }
 
 bool Engine::advance() {
@@ -92,12 +100,15 @@ bool Engine::advance() {
         }
         return true;
     }
+    if (busy_until_ > now_ && !pass_busy_time()) {
+        return false;
+    }
     while (events_.empty()) {
         if (is_over()) {
             return false;
         }
         discard_dead_events();
-        if (!go_to_next_time()) {
+        if (!go_to(next_time())) {
             return false;
         }
         collect();
@@ -108,9 +119,21 @@ bool Engine::advance() {
     return true;
 }
 
-// False if the run is to stop before anything happens.
-bool Engine::go_to_next_time() {
-    const double time = next_time();
+// What happens while the policy is busy waits for it, with its own dates.
+bool Engine::pass_busy_time() {
+    while (now_ < busy_until_) {
+        discard_dead_events();
+        if (!go_to(std::min(next_time(), busy_until_))) {
+            return false;
+        }
+        collect();
+        apply_postponed();
+    }
+    return true;
+}
+
+// False if the run is to stop before that.
+bool Engine::go_to(double time) {
     note_power();
     if (time > options_.until) {
         now_ = std::max(now_, options_.until);
@@ -150,7 +173,7 @@ void Engine::collect() {
     if (parts_.machine) {
         run_machine();
     }
-    handle_until(EventRank::power);
+    handle_until(EventRank::external);
     submit_arrivals();
     handle_until(EventRank::decision);
 }
@@ -170,24 +193,26 @@ void Engine::handle(const FutureEvent& event) {
     case EventRank::release:
         release(event.subject);
         break;
-    case EventRank::external:
+    case EventRank::news:
+        events_.push_back({now_, news_[event.subject].subject, news_[event.subject].kind});
+        if (--n_news_ == 0) {
+            news_.clear();
+        }
+        break;
+    case EventRank::cancellation:
         if (status_[event.subject].state == JobState::waiting) {
             events_.push_back({now_, event.subject, EventKind::job_cancelled});
             end_without_run(event.subject, JobState::cancelled);
         }
         break;
-    case EventRank::power:
-        events_.push_back({now_, event.subject, EventKind::power_state_changed});
+    case EventRank::external:
+        occur(event.subject);
         break;
     case EventRank::submission:
         submit(event.subject);
         break;
     case EventRank::timer:
-        if (latency_ && calls_[event.subject].live) {
-            latency_->courier.post({Letter::Kind::call, latency_->courier.master(), event.subject});
-        } else {
-            fire(event.subject);
-        }
+        fire(event.subject);
         break;
     case EventRank::decision:
         due_.push_back(event.subject);
@@ -205,8 +230,20 @@ void Engine::submit_arrivals() {
 }
 
 void Engine::submit(JobIndex job) {
+    if (join_queue(job) && is_told(job)) {
+        events_.push_back({now_, job, EventKind::job_submitted});
+    }
+    if (options_.batsim_events && !latency_ && job < end_of_arrivals_ &&
+        ++n_submitted_ == end_of_arrivals_) {
+        events_.push_back({now_, 0, EventKind::submissions_ended});
+    }
+}
+
+// False if the job is too large to stay there.
+bool Engine::join_queue(JobIndex job) {
+    const bool keeps_date = latency_ || (options_.batsim_events && job >= end_of_arrivals_);
     if (table_->jobs[job].submit_time != now_ &&
-        !latency_) { // its dependencies or its policy moved it
+        !keeps_date) { // its dependencies or its policy moved it
         own_table().jobs[job].submit_time = now_;
     }
     status_[job].submission = submissions_++;
@@ -214,12 +251,28 @@ void Engine::submit(JobIndex job) {
     note_progress();
     if (options_.reject_oversized && table_->jobs[job].n_hosts > n_hosts()) {
         end_without_run(job, JobState::rejected);
-        return;
+        return false;
     }
-    events_.push_back({now_, job, EventKind::job_submitted});
     const double cancel_time = table_->cancel_time(job);
     if (cancel_time != infinity) {
-        queue_.add(std::max(cancel_time, now_), EventRank::external, job);
+        queue_.add(std::max(cancel_time, now_), EventRank::cancellation, job);
+    }
+    return true;
+}
+
+// Tells something at this instant, once the present decisions are made.
+void Engine::add_news(EventKind kind, std::uint32_t subject) {
+    queue_.add(now_, EventRank::news, static_cast<std::uint32_t>(news_.size()));
+    news_.push_back({now_, subject, kind});
+    ++n_news_;
+}
+
+// What a decision has led to; with latency that is while a letter is opened.
+void Engine::tell(EventKind kind, std::uint32_t subject) {
+    if (latency_) {
+        events_.push_back({now_, subject, kind});
+    } else {
+        add_news(kind, subject);
     }
 }
 
@@ -250,7 +303,7 @@ void Engine::begin(JobIndex job) {
     status_[job].start_time = now_;
     const double launch_delay = options_.launch_delay + table_->launch_delay(job);
     if (defers_decisions()) {
-        instruct({.kind = Instruction::Kind::begin, .date = now_, .job = job});
+        latency_->script.push_back({.kind = Instruction::Kind::begin, .date = now_, .job = job});
     } else if (execution_) {
         begin_on_machine(job, launch_delay);
     } else {
@@ -350,8 +403,11 @@ void Engine::note_host_states() {
         counts.switching_off = power_->count(HostPhase::switching_off);
         counts.failed = power_->count(HostPhase::failed);
     }
+    if (!unavailable_.empty()) {
+        count_unavailable(counts);
+    }
     counts.computing = n_hosts() - counts.idle - counts.sleeping - counts.switching_on -
-                       counts.switching_off - counts.failed;
+                       counts.switching_off - counts.failed - counts.unavailable;
     record_->add_host_states(now_, counts);
 }
 
@@ -379,7 +435,9 @@ void Engine::settle_dependents(JobIndex job) {
         const JobIndex dependent = dependents_[d].job;
         Waited& waited = waited_[dependent];
         waited.ready_time = std::max(waited.ready_time, now_ + dependents_[d].think_time);
-        if (--waited.left == 0 && dependent < next_arrival_) {
+        const bool has_arrived =
+            latency_ ? latency_->arrived[dependent] : dependent < next_arrival_;
+        if (--waited.left == 0 && has_arrived) {
             queue_.add(std::max(waited.ready_time, now_), EventRank::submission, dependent);
         } else if (waited.left == 0 && waited.ready_time > table_->jobs[dependent].submit_time) {
             // Its own date comes before its user has thought: take it out of the arrivals.
@@ -387,66 +445,6 @@ void Engine::settle_dependents(JobIndex job) {
             queue_.add(waited.ready_time, EventRank::submission, dependent);
         }
     }
-}
-
-const Releases& Engine::releases() {
-    if (!track_releases_) {
-        track_releases_ = true;
-        std::size_t cursor = 0;
-        for (JobIndex job = 0; (job = next(running_, cursor)) != no_job;) {
-            releases_.add({expected_end(job), job, table_->jobs[job].n_hosts});
-        }
-        for (const auto& [job, since] : completing_) {
-            releases_.add({since, job, table_->jobs[job].n_hosts});
-        }
-    }
-    return releases_;
-}
-
-HostSet Engine::hosts(JobIndex job) const {
-    HostSet set;
-    if (holds_hosts(job)) {
-        record_->archive.for_each(status_[job].hosts, [&](Interval run) { set.append(run); });
-    }
-    return set;
-}
-
-HostSet Engine::completing_hosts() const {
-    std::vector<Interval> runs;
-    for (const auto& [job, since] : completing_) {
-        const HostSet held = hosts(job);
-        runs.insert(runs.end(), held.intervals().begin(), held.intervals().end());
-    }
-    return HostSet::from_intervals(std::move(runs));
-}
-
-JobRow Engine::live_row(JobIndex job) const {
-    const Status& status = status_[job];
-    return {.job = job,
-            .state = status.state,
-            .n_hosts = execution_ && status.state == JobState::running ? n_held(job)
-                                                                       : table_->jobs[job].n_hosts,
-            .submit_time = table_->jobs[job].submit_time,
-            .start_time = status.start_time,
-            .hosts = status.hosts};
-}
-
-void Engine::add_live_rows(Record& record) const {
-    for (const Line* line : {&running_, &waiting_}) {
-        std::size_t cursor = 0;
-        for (JobIndex job = 0; (job = next(*line, cursor)) != no_job;) {
-            record.add_job(live_row(job));
-        }
-    }
-}
-
-std::shared_ptr<const Record> Engine::record(bool final) const {
-    if (final && running_.size == 0 && waiting_.size == 0) {
-        return record_;
-    }
-    auto copy = std::make_shared<Record>(*record_);
-    add_live_rows(*copy);
-    return copy;
 }
 
 JobTable& Engine::own_table() {

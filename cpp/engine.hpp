@@ -1,13 +1,15 @@
 // The time-keeper: advance() gives events, decisions change the state; it owns all mutable state.
 //
-// At equal times: ends and releases, then cancellations, then submissions, then timers, then
-// decisions that were dated to this instant; the policy is then called once with the events.
+// At equal times: ends and releases, then answers to decisions, then cancellations, then external
+// events, then submissions, then timers, then decisions that were dated to this instant; the policy
+// is then called once with the events.
 // What its decisions cause at the same instant makes a new call.
 #pragma once
 
 #include "decision.hpp"
 #include "event_queue.hpp"
 #include "execution.hpp"
+#include "external_event.hpp"
 #include "free_hosts.hpp"
 #include "hierarchy.hpp"
 #include "job_table.hpp"
@@ -18,6 +20,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 
@@ -37,7 +40,11 @@ struct Options {
     double launch_delay = 0.0;    // added to each job's own
     double epilogue_delay = 0.0;
     double until = infinity;
-    bool share_hosts = false; // hosts that a policy names may run other jobs
+    bool share_hosts = false;           // hosts that a policy names may run other jobs
+    bool share_storages = true;         // the same of storages
+    bool batsim_events = false;         // tell what Batsim tells, and take what it takes
+    bool open_registration = false;     // the run goes on until the policy registers no more jobs
+    bool acknowledge_registered = true; // tell when jobs of the policy are submitted
 };
 
 // The machine that jobs run on, where one timer a job is not enough.
@@ -51,7 +58,7 @@ struct MachineParts {
 class Engine {
   public:
     Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, const Options& options,
-           MachineParts parts = {});
+           MachineParts parts = {}, Submitters submitters = {});
 
     // Moves to the next instant at which there is something to tell; false at the end of the run.
     // Throws DeadlockError if jobs wait and nothing is left to happen.
@@ -62,24 +69,32 @@ class Engine {
     void start(JobIndex job, Allocation allocation);
     void start(JobIndex job, const HostSet& hosts, const Layout& layout = {});
     void reject(JobIndex job);
-    void kill(JobIndex job);
+    void kill(const std::vector<JobIndex>& jobs);
+    // A job that the policy runs elsewhere, without hosts.
+    void change_state(JobIndex job, JobState state);
+    void set_metadata(JobIndex job, const std::string& text);
+    void ask_energy();
+    void finish_registration();
+    void continue_registration();
     void call_at(double time, TimerTag tag);
     void cancel_call(TimerTag tag);
     void set_power_state(const HostSet& hosts, std::uint32_t state);
     void send_message(JobIndex job, const std::string& message);
 
+    // The same, unless the policy is busy: then it takes effect when it no longer is.
+    void apply(const Decision& decision);
     // A decision that takes effect later; one about a job that has ended by then is dropped.
     void postpone(double time, Decision decision);
-    void apply(const Decision& decision);
+    // The policy is not called before this date, and what it still decides takes effect then.
+    void be_busy_until(double time);
+    bool is_busy() const { return busy_until_ > now_; }
 
-    // What schedulers of Batsim may say besides; of no effect without its latency.
-    void say(Instruction instruction);
-
-    // Adds a job, to be submitted at its submit_time, or now if that has passed. Its delays and
-    // cancellation date come beside it; its id is in the table's names or numbers. The programs are
-    // those known so far, with that of the job and its parts behind them.
-    JobIndex register_job(Job job, const std::string& id, double cancel_time, double launch_delay,
-                          double epilogue_delay, ProgramIndex program = no_program,
+    // Adds a job, to be submitted at its submit_time, or at this date if that has passed. Its
+    // delays and cancellation date come beside it; its id is in the table's names or numbers. The
+    // programs are those known so far, with that of the job and its parts behind them.
+    JobIndex register_job(Job job, const std::string& id, double date, double cancel_time,
+                          double launch_delay, double epilogue_delay,
+                          ProgramIndex program = no_program,
                           std::shared_ptr<const ProgramTable> programs = nullptr,
                           std::vector<std::uint32_t> rank_hosts = {});
 
@@ -109,6 +124,10 @@ class Engine {
         return power_->request(number);
     }
     const JobMessage& message(std::uint32_t number) const { return messages_[number]; }
+    const ExternalEvent& external_event(std::uint32_t number) const { return external_[number]; }
+    const std::vector<JobIndex>& killed_jobs(std::uint32_t group) const { return kills_[group]; }
+    double answer(std::uint32_t number) const { return answers_[number]; }
+    HostSet unavailable_hosts() const;
     double joules() const; // of all hosts but a master, so far
     // How far a running job has come, or one that was killed had.
     Progress progress(JobIndex job) const;
@@ -157,7 +176,12 @@ class Engine {
     };
 
     bool is_over() const;
-    bool go_to_next_time();
+    bool go_to(double time);
+    bool pass_busy_time();
+    void add_news(EventKind kind, std::uint32_t subject);
+    void tell(EventKind kind, std::uint32_t subject);
+    void perform(const Decision& decision);
+    void refuse_late_registration(JobIndex job) const;
     void enter(Line& line, JobIndex job);
     JobIndex next(const Line& line, std::size_t& cursor) const;
 
@@ -165,6 +189,10 @@ class Engine {
     void collect();
     void handle(const FutureEvent& event);
     void submit(JobIndex job);
+    bool join_queue(JobIndex job);
+    bool is_told(JobIndex job) const {
+        return job < end_of_arrivals_ || options_.acknowledge_registered;
+    }
     void submit_arrivals();
     void begin(JobIndex job);
     void set_timer(JobIndex job, double launch);
@@ -172,6 +200,17 @@ class Engine {
     void finish(JobIndex job);
     void free_allocation(JobIndex job);
     void hold(Interval hosts);
+
+    // From outside (engine_external.cpp).
+    void set_up_external(const std::vector<std::vector<ExternalEvent>>& lists);
+    void occur(std::uint32_t number);
+    void make_unavailable(const HostSet& hosts);
+    void make_available(const HostSet& hosts);
+    void refuse_event(const HostSet& hosts, const std::string& why) const;
+    bool is_unavailable(HostId host) const {
+        return !unavailable_.empty() && unavailable_[host] != 0;
+    }
+    void count_unavailable(HostCounts& counts) const;
 
     // On a machine (engine_machine.cpp).
     void set_up_machine();
@@ -182,6 +221,7 @@ class Engine {
     void begin_on_machine(JobIndex job, double launch);
     void launch(JobIndex job);
     void run_machine();
+    void proceed(std::span<const Ended> activities);
     void end_switch(Token token);
     void toggle_hosts();
     bool is_held(HostId host) const;
@@ -195,20 +235,26 @@ class Engine {
     bool is_moldable(const Program& program) const;
 
     // With Batsim's own latency (engine_latency.cpp).
-    void set_up_latency();
+    void set_up_latency(Submitters&& submitters);
     bool advance_with_latency();
     bool defers_decisions() const;
-    void instruct(Instruction instruction);
+    void instruct(double date, Decision decision);
     void give_instructions();
-    void wake(Courier::Alarm alarm);
+    void wake(Token token);
+    void run_with_letters();
     void deliver();
     void open(const Letter& letter);
     void resume(const Letter& letter);
+    void resume_sender();
+    std::vector<Letter> take_messages();
     void carry_out(const Instruction& instruction);
     void begin_later(JobIndex job);
-    void sleep_until_arrival();
-    void take_up_arrival();
-    void announce_arrivals();
+    void sleep_until_arrival(std::uint32_t submitter);
+    void take_up_arrival(Submitter& submitter);
+    void announce_arrivals(std::uint32_t submitter);
+    void take_in(Submitter& submitter, std::size_t end);
+    void say_goodbye(const Submitter& submitter);
+    void end_killed(std::uint32_t group);
     void end_unheard(JobIndex job);
 
     void release(JobIndex job);
@@ -238,7 +284,8 @@ class Engine {
     Options options_;
     double now_ = 0.0;
     bool started_ = false;
-    JobIndex next_arrival_ = 0;
+    double busy_until_ = 0.0;   // the policy
+    JobIndex next_arrival_ = 0; // with latency, how many there were
     JobIndex end_of_arrivals_ = 0;
     std::size_t n_unfinished_ = 0;
     std::uint32_t submissions_ = 0;
@@ -267,6 +314,17 @@ class Engine {
     std::map<JobIndex, double> joules_at_start_;
     std::map<JobIndex, Progress> last_progress_; // of jobs that were killed
     std::vector<JobMessage> messages_;
+    std::vector<ExternalEvent> external_;
+    std::size_t n_external_left_ = 0;
+    std::vector<std::uint8_t> unavailable_;   // by host and storage; empty if all always are there
+    std::vector<std::uint8_t> storages_used_; // where they are not shared
+    std::set<JobIndex> elsewhere_;            // jobs that run without hosts
+    std::set<JobIndex> asked_to_end_;         // jobs that were to be killed
+    std::vector<std::vector<JobIndex>> kills_;
+    std::vector<double> answers_;
+    bool is_registration_open_ = false;
+    bool is_registration_finished_ = false;
+    JobIndex n_submitted_ = 0; // of the table, where that is told
     HostArchive::Packer packer_;
     std::shared_ptr<Record> record_ = std::make_shared<Record>();
 
@@ -276,6 +334,8 @@ class Engine {
 
     std::vector<Decision> postponed_;
     std::size_t n_postponed_ = 0; // still to come
+    std::vector<Event> news_;
+    std::size_t n_news_ = 0; // still to be told
     std::vector<std::uint32_t> due_;
 
     // Per job with dependencies: how many are left, and the earliest date so far.

@@ -2,6 +2,8 @@
 #include "engine.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace noctule {
 
@@ -30,14 +32,36 @@ Letter Courier::take() {
     return arrived;
 }
 
-void Courier::sleep_until(double date, Alarm who) {
-    machine_.sleep(master_, date - machine_.now(), first_token | static_cast<Token>(who));
+void Courier::sleep_until(double date, Alarm who, std::uint32_t sleeper) {
+    const Token token = first_token | Token{sleeper} << 2 | static_cast<Token>(who);
+    machine_.sleep(master_, date - machine_.now(), token);
 }
 
-void Engine::set_up_latency() {
-    if (parts_.has_latency) {
-        const auto master = static_cast<HostId>(n_hosts() + parts_.storages.size());
-        latency_ = std::make_unique<Latency>(*parts_.machine, master);
+void Engine::set_up_latency(Submitters&& submitters) {
+    const auto master = static_cast<HostId>(n_hosts() + parts_.storages.size());
+    latency_ = std::make_unique<Latency>(*parts_.machine, master);
+    if (submitters.jobs.empty() && end_of_arrivals_ > 0) {
+        submitters.jobs.emplace_back(end_of_arrivals_);
+        std::iota(submitters.jobs.front().begin(), submitters.jobs.front().end(), JobIndex{0});
+    }
+    latency_->arrived.resize(end_of_arrivals_);
+    latency_->n_job_submitters = submitters.jobs.size();
+    latency_->n_event_submitters = submitters.events.size();
+    for (std::vector<JobIndex>& jobs : submitters.jobs) {
+        std::vector<double> dates;
+        for (const JobIndex job : jobs) {
+            dates.push_back(table_->jobs[job].submit_time);
+        }
+        latency_->submitters.push_back({false, std::move(dates), std::move(jobs)});
+    }
+    std::uint32_t number = 0;
+    for (const std::vector<ExternalEvent>& events : submitters.events) {
+        Submitter submitter{true, {}, {}};
+        for (const ExternalEvent& event : events) {
+            submitter.dates.push_back(event.time);
+            submitter.subjects.push_back(number++);
+        }
+        latency_->submitters.push_back(std::move(submitter));
     }
 }
 
@@ -46,8 +70,8 @@ bool Engine::advance_with_latency() {
     Latency& latency = *latency_;
     if (!started_) {
         started_ = true;
-        if (end_of_arrivals_ > 0) {
-            latency.courier.post({Letter::Kind::hello, latency.courier.master()});
+        for (std::uint32_t sender = 0; sender < latency.submitters.size(); ++sender) {
+            latency.courier.post({Letter::Kind::hello, latency.courier.master(), 0, sender});
         }
         events_.push_back({now_, no_job, EventKind::simulation_started});
         return true;
@@ -57,11 +81,12 @@ bool Engine::advance_with_latency() {
         give_instructions();
     }
     while (!latency.must_ask) {
-        if (is_over() && latency.courier.is_idle() && latency.script.empty() && events_.empty()) {
+        if (is_over() && latency.n_job_submitters + latency.n_event_submitters == 0 &&
+            latency.courier.is_idle() && latency.script.empty() && events_.empty()) {
             return false;
         }
         discard_dead_events();
-        if (!go_to_next_time()) {
+        if (!go_to(next_time())) {
             return false;
         }
         run_machine();
@@ -92,43 +117,62 @@ void Engine::give_instructions() {
     }
 }
 
-void Engine::instruct(Instruction instruction) {
-    std::deque<Instruction>& script = latency_->script;
-    const auto is_kill = [](const Instruction& one) {
-        return one.kind == Instruction::Kind::decision && one.decision.kind == Decision::Kind::kill;
-    };
-    if (!script.empty() && is_kill(script.back()) && is_kill(instruction) &&
-        script.back().date == instruction.date) {
-        script.back().also.push_back(instruction.decision.job);
-    } else {
-        script.push_back(std::move(instruction));
-    }
-}
-
-void Engine::say(Instruction instruction) {
-    if (latency_) {
-        instruct(std::move(instruction));
-    }
+void Engine::instruct(double date, Decision decision) {
+    latency_->script.push_back(
+        {.kind = Instruction::Kind::decision, .date = date, .decision = std::move(decision)});
 }
 
 bool Engine::defers_decisions() const { return latency_ && !latency_->is_delivering; }
 
-// Something that the courier waits for has come: a letter, or the date of an instruction or a
-// submission.
-void Engine::wake(Courier::Alarm alarm) {
-    switch (alarm) {
+// The date of an instruction, of a submission or of a call has come.
+void Engine::wake(Token token) {
+    const std::uint32_t sleeper = Courier::sleeper(token);
+    switch (Courier::alarm(token)) {
     case Courier::Alarm::arrival:
-        deliver();
         break;
     case Courier::Alarm::scheduler:
         latency_->script.front().date = now_; // a sleep may end a rounding before its date
         give_instructions();
         break;
     case Courier::Alarm::submitter:
-        take_up_arrival();
-        announce_arrivals();
+        take_up_arrival(latency_->submitters[sleeper]);
+        announce_arrivals(sleeper);
+        break;
+    case Courier::Alarm::call:
+        latency_->courier.post({Letter::Kind::call, latency_->courier.master(), sleeper});
         break;
     }
+}
+
+// What has ended at this instant. Those who sleep until a date go on first, in the order in which
+// they went to sleep, then the server, which opens the letter that has arrived, then jobs, and at
+// last the sender of the letter.
+void Engine::run_with_letters() {
+    const std::span<const Ended> ended = parts_.machine->ended();
+    bool has_arrived = false;
+    for (const Ended& one : ended) {
+        if (Courier::owns(one.token)) {
+            const bool is_letter = Courier::alarm(one.token) == Courier::Alarm::arrival;
+            has_arrived |= is_letter;
+            if (!is_letter) {
+                wake(one.token);
+            }
+        }
+    }
+    if (has_arrived) {
+        deliver();
+    }
+    for (const Ended& one : ended) {
+        if (!Courier::owns(one.token) && !Execution::owns(one.token)) {
+            const auto host = static_cast<HostId>(one.token & ~Execution::foreign);
+            latency_->courier.post({Letter::Kind::switched, host, host});
+        }
+    }
+    proceed(ended);
+    for (const Letter& letter : take_messages()) {
+        latency_->courier.post(letter);
+    }
+    resume_sender();
 }
 
 void Engine::deliver() {
@@ -136,9 +180,30 @@ void Engine::deliver() {
     const bool was_last = !latency.courier.has_waiting();
     const Letter letter = latency.courier.take();
     open(letter);
+    for (const Letter& message : take_messages()) { // of a job that has just begun
+        latency.spawned.push_back(message);
+    }
     latency.must_ask = latency.is_ready && was_last && (!events_.empty() || latency.has_news);
     latency.is_ready = latency.is_ready && !latency.must_ask;
-    resume(letter);
+    latency.received = letter;
+}
+
+std::vector<Letter> Engine::take_messages() {
+    std::vector<Letter> letters;
+    for (JobMessage& message : execution_->take_messages()) {
+        const HostId first = hosts(message.job).intervals().front().first;
+        letters.push_back(
+            {Letter::Kind::message, first, static_cast<std::uint32_t>(messages_.size())});
+        messages_.push_back(std::move(message));
+    }
+    return letters;
+}
+
+void Engine::resume_sender() {
+    Latency& latency = *latency_;
+    if (const auto letter = std::exchange(latency.received, std::nullopt)) {
+        resume(*letter);
+    }
     for (const Letter& spawned : latency.spawned) {
         latency.courier.post(spawned);
     }
@@ -150,18 +215,13 @@ void Engine::open(const Letter& letter) {
     Latency& latency = *latency_;
     switch (letter.kind) {
     case Letter::Kind::hello:
-        latency.previous = now_;
+        latency.submitters[letter.sender].previous = now_;
         break;
     case Letter::Kind::submissions:
-        while (next_arrival_ < letter.subject) {
-            const JobIndex job = next_arrival_++;
-            if (waited_.empty() || waited_[job].left == 0) {
-                submit(job);
-            }
-        }
+        take_in(latency.submitters[letter.sender], letter.subject);
         break;
     case Letter::Kind::bye:
-        latency.has_news = true;
+        say_goodbye(latency.submitters[letter.sender]);
         break;
     case Letter::Kind::instruction:
         latency.is_delivering = true;
@@ -176,12 +236,7 @@ void Engine::open(const Letter& letter) {
         finish(letter.subject);
         break;
     case Letter::Kind::killed:
-        for (const JobIndex job : latency.kills[letter.subject]) {
-            if (status_[job].state == JobState::running &&
-                status_[job].outcome == JobState::killed) {
-                finish(job);
-            }
-        }
+        end_killed(letter.subject);
         break;
     case Letter::Kind::message:
         events_.push_back({now_, letter.subject, EventKind::message_sent});
@@ -201,7 +256,7 @@ void Engine::resume(const Letter& letter) {
     switch (letter.kind) {
     case Letter::Kind::hello:
     case Letter::Kind::submissions:
-        sleep_until_arrival();
+        sleep_until_arrival(letter.sender);
         break;
     case Letter::Kind::instruction:
         give_instructions();
@@ -214,32 +269,11 @@ void Engine::resume(const Letter& letter) {
 void Engine::carry_out(const Instruction& instruction) {
     switch (instruction.kind) {
     case Instruction::Kind::decision:
-        if (instruction.decision.kind == Decision::Kind::kill) {
-            std::vector<JobIndex> jobs{instruction.decision.job};
-            jobs.insert(jobs.end(), instruction.also.begin(), instruction.also.end());
-            for (const JobIndex job : jobs) {
-                kill(job);
-            }
-            const auto number = static_cast<std::uint32_t>(latency_->kills.size());
-            latency_->spawned.push_back({Letter::Kind::killed, latency_->courier.master(), number});
-            latency_->kills.push_back(std::move(jobs));
-        } else {
-            apply(instruction.decision);
-        }
+        perform(instruction.decision);
         break;
     case Instruction::Kind::begin:
         begin_later(instruction.job);
         break;
-    case Instruction::Kind::call:
-        call_at(std::max(instruction.time, now_), instruction.tag);
-        break;
-    case Instruction::Kind::submit:
-        submit(instruction.job);
-        break;
-    case Instruction::Kind::question:
-        latency_->has_news = true;
-        break;
-    case Instruction::Kind::nothing:
     case Instruction::Kind::wait:
         break;
     }
@@ -257,38 +291,82 @@ void Engine::begin_later(JobIndex job) {
     begin_on_machine(job, options_.launch_delay + table_->launch_delay(job));
 }
 
-// The submitter takes up the jobs whose dates have come, and announces them when that of another
-// has not; its sleep is as long as if the letter had taken no time.
-void Engine::sleep_until_arrival() {
+// A submitter takes up what has its date now, and announces it when that of another has not come;
+// its sleep is as long as if the letter had taken no time.
+void Engine::sleep_until_arrival(std::uint32_t number) {
     Latency& latency = *latency_;
-    Courier& courier = latency.courier;
-    if (next_arrival_ == latency.next_announced && latency.next_announced < end_of_arrivals_) {
-        const double submit_time = table_->jobs[latency.next_announced].submit_time;
-        if (submit_time > latency.previous) {
-            courier.sleep_until(now_ + (submit_time - latency.previous), Courier::Alarm::submitter);
+    const Submitter& submitter = latency.submitters[number];
+    if (submitter.n_arrived == submitter.n_taken_up &&
+        submitter.n_taken_up < submitter.dates.size()) {
+        const double date = submitter.dates[submitter.n_taken_up];
+        if (date > submitter.previous) {
+            latency.courier.sleep_until(now_ + (date - submitter.previous),
+                                        Courier::Alarm::submitter, number);
             return;
         }
     }
-    announce_arrivals();
+    announce_arrivals(number);
 }
 
-void Engine::take_up_arrival() {
-    ++latency_->next_announced;
-    latency_->previous = now_;
+void Engine::take_up_arrival(Submitter& submitter) {
+    ++submitter.n_taken_up;
+    submitter.previous = now_;
 }
 
-void Engine::announce_arrivals() {
-    Latency& latency = *latency_;
-    const HostId master = latency.courier.master();
-    while (latency.next_announced < end_of_arrivals_ &&
-           table_->jobs[latency.next_announced].submit_time <= latency.previous) {
-        take_up_arrival();
+void Engine::announce_arrivals(std::uint32_t number) {
+    Submitter& submitter = latency_->submitters[number];
+    Courier& courier = latency_->courier;
+    while (submitter.n_taken_up < submitter.dates.size() &&
+           submitter.dates[submitter.n_taken_up] <= submitter.previous) {
+        take_up_arrival(submitter);
     }
-    if (latency.next_announced > next_arrival_) {
-        latency.courier.post({Letter::Kind::submissions, master, latency.next_announced});
-    } else if (!latency.says_bye) {
-        latency.says_bye = true;
-        latency.courier.post({Letter::Kind::bye, master});
+    if (submitter.n_taken_up > submitter.n_arrived) {
+        const auto end = static_cast<std::uint32_t>(submitter.n_taken_up);
+        courier.post({Letter::Kind::submissions, courier.master(), end, number});
+    } else if (!submitter.says_bye) {
+        submitter.says_bye = true;
+        courier.post({Letter::Kind::bye, courier.master(), 0, number});
+    }
+}
+
+void Engine::take_in(Submitter& submitter, std::size_t end) {
+    for (; submitter.n_arrived < end; ++submitter.n_arrived) {
+        const std::uint32_t subject = submitter.subjects[submitter.n_arrived];
+        if (submitter.of_events) {
+            occur(subject);
+            continue;
+        }
+        ++next_arrival_;
+        latency_->arrived[subject] = true;
+        if (waited_.empty() || waited_[subject].left == 0) {
+            submit(subject);
+        }
+    }
+}
+
+// When the last submitter of its kind leaves, the scheduler is told so.
+void Engine::say_goodbye(const Submitter& submitter) {
+    std::size_t& n_left =
+        submitter.of_events ? latency_->n_event_submitters : latency_->n_job_submitters;
+    if (--n_left > 0) {
+        return;
+    }
+    latency_->has_news = true;
+    if (options_.batsim_events) {
+        tell(submitter.of_events ? EventKind::external_events_ended : EventKind::submissions_ended,
+             0);
+    }
+}
+
+void Engine::end_killed(std::uint32_t group) {
+    for (const JobIndex job : kills_[group]) {
+        if (status_[job].state == JobState::running && status_[job].outcome == JobState::killed) {
+            finish(job);
+        }
+    }
+    latency_->has_news = true;
+    if (options_.batsim_events) {
+        tell(EventKind::jobs_killed, group);
     }
 }
 

@@ -24,6 +24,7 @@ void Engine::set_up_machine() {
     if (!parts_.machine) {
         return;
     }
+    storages_used_.resize(parts_.storages.size(), 0);
     execution_ = std::make_unique<Execution>(*parts_.machine, parts_.storages, parts_.execution);
     power_ = std::make_unique<PowerControl>(*parts_.machine, n_hosts(), Execution::foreign);
     record_->has_energy = parts_.machine->counts_energy();
@@ -55,7 +56,11 @@ void Engine::hold(Interval hosts) {
         free_.take(hosts);
         return;
     }
-    for (HostId host = hosts.first; host <= hosts.last && host < n_hosts(); ++host) {
+    for (HostId host = hosts.first; host <= hosts.last; ++host) {
+        if (host >= n_hosts()) {
+            storages_used_[host - n_hosts()] = 1;
+            continue;
+        }
         if (free_.contains(host)) {
             free_.take({host, host});
         }
@@ -66,13 +71,17 @@ void Engine::hold(Interval hosts) {
 }
 
 void Engine::give_back(Interval hosts) {
-    if (!parts_.machine && !options_.share_hosts) {
+    if (!parts_.machine && !options_.share_hosts && unavailable_.empty()) {
         free_.give(hosts);
         return;
     }
-    for (HostId host = hosts.first; host <= hosts.last && host < n_hosts(); ++host) {
+    for (HostId host = hosts.first; host <= hosts.last; ++host) {
+        if (host >= n_hosts()) {
+            storages_used_[host - n_hosts()] = 0;
+            continue;
+        }
         const bool was_last = !options_.share_hosts || --n_jobs_on_[host] == 0;
-        if (was_last && phase(host) == HostPhase::awake) {
+        if (was_last && phase(host) == HostPhase::awake && !is_unavailable(host)) {
             free_.give({host, host});
         }
     }
@@ -150,18 +159,26 @@ bool Engine::is_moldable(const Program& program) const {
 void Engine::run_machine() {
     parts_.machine->advance_to(now_);
     toggle_hosts();
+    if (latency_) {
+        run_with_letters();
+        return;
+    }
     for (const Ended& ended : parts_.machine->ended()) {
-        if (latency_ && Courier::owns(ended.token)) {
-            wake(Courier::alarm(ended.token));
-        } else if (latency_ && !Execution::owns(ended.token)) {
-            const auto host = static_cast<HostId>(ended.token & ~Execution::foreign);
-            latency_->courier.post({Letter::Kind::switched, host, host});
-        } else if (!Execution::owns(ended.token)) {
+        if (!Execution::owns(ended.token)) {
             end_switch(ended.token);
         }
     }
+    proceed(parts_.machine->ended());
+    for (JobMessage& message : execution_->take_messages()) {
+        const auto number = static_cast<std::uint32_t>(messages_.size());
+        events_.push_back({now_, number, EventKind::message_sent});
+        messages_.push_back(std::move(message));
+    }
+}
+
+void Engine::proceed(std::span<const Ended> activities) {
     try {
-        for (const ProgramEnd& end : execution_->proceed(parts_.machine->ended())) {
+        for (const ProgramEnd& end : execution_->proceed(activities)) {
             using How = ProgramEnd::How;
             if (latency_ && latency_->ends.contains(end.job)) {
                 continue;
@@ -174,16 +191,6 @@ void Engine::run_machine() {
         }
     } catch (const InputError& error) {
         throw InputError("t=" + format_time(now_) + ": " + error.what());
-    }
-    for (JobMessage& message : execution_->take_messages()) {
-        const auto number = static_cast<std::uint32_t>(messages_.size());
-        if (latency_) {
-            const HostId first = hosts(message.job).intervals().front().first;
-            latency_->courier.post({Letter::Kind::message, first, number});
-        } else {
-            events_.push_back({now_, number, EventKind::message_sent});
-        }
-        messages_.push_back(std::move(message));
     }
 }
 
@@ -208,7 +215,13 @@ Progress Engine::progress(JobIndex job) const {
     if (known != last_progress_.end()) {
         return known->second;
     }
-    return execution_ ? execution_->progress(job) : Progress{};
+    if (execution_ || status_[job].state != JobState::running) {
+        return execution_ ? execution_->progress(job) : Progress{};
+    }
+    const double launched =
+        status_[job].start_time + options_.launch_delay + table_->launch_delay(job);
+    const double lasts = duration(job);
+    return {{"", 0, lasts > 0 ? std::clamp((now_ - launched) / lasts, 0.0, 1.0) : 1.0}};
 }
 
 void Engine::send_message(JobIndex job, const std::string& message) {
@@ -235,9 +248,14 @@ void Engine::set_power_state(const HostSet& hosts, std::uint32_t state) {
     std::vector<HostId> sleepers;
     for (const Interval& run : hosts.intervals()) {
         for (HostId host = run.first; host <= run.last; ++host) {
-            if (const auto why = power_->obstacle(host, state, free_.contains(host));
+            if (const auto why =
+                    power_->obstacle(host, state, free_.contains(host) || is_unavailable(host));
                 !why.empty()) {
                 refuse(what, why);
+            }
+            if (is_unavailable(host) &&
+                (phase(host) != HostPhase::awake || power_->puts_to_sleep(host, state))) {
+                refuse(what, "host " + std::to_string(host) + " is unavailable");
             }
             if (power_->puts_to_sleep(host, state)) {
                 sleepers.push_back(host);
@@ -251,7 +269,7 @@ void Engine::set_power_state(const HostSet& hosts, std::uint32_t state) {
     const std::uint32_t request = power_->begin(hosts, state);
     if (power_->request(request).n_left == 0) {
         record_->add_power_state(now_, hosts, static_cast<std::int32_t>(state));
-        queue_.add(now_, EventRank::power, request);
+        add_news(EventKind::power_state_changed, request);
         note_energy('p');
     } else {
         record_->add_power_state(now_, hosts,
@@ -263,7 +281,7 @@ void Engine::set_power_state(const HostSet& hosts, std::uint32_t state) {
 
 void Engine::end_switch(Token token) {
     const PowerControl::Switched switched = power_->end_switch(token);
-    if (power_->phase(switched.host) == HostPhase::awake) {
+    if (power_->phase(switched.host) == HostPhase::awake && !is_unavailable(switched.host)) {
         free_.give({switched.host, switched.host});
     }
     const PowerRequest& request = power_->request(switched.request);
@@ -292,7 +310,7 @@ void Engine::toggle_hosts() {
             free_.take({host, host});
         }
         power_->set_failed(host, failed);
-        if (!failed && !is_held(host)) {
+        if (!failed && !is_held(host) && !is_unavailable(host)) {
             free_.give({host, host});
         }
         events_.push_back({now_, host, failed ? EventKind::host_failed : EventKind::host_restored});

@@ -13,8 +13,9 @@ enum class EventRank : std::uint8_t {
     launch = 1,
     end,
     release,
+    news, // of what was decided at this instant
+    cancellation,
     external,
-    power,
     submission,
     timer,
     decision
@@ -23,7 +24,7 @@ enum class EventRank : std::uint8_t {
 struct FutureEvent {
     double time;
     std::uint64_t order;   // rank in the top byte, then the sequence in which events were added
-    std::uint32_t subject; // a job, a request, a timer or a decision, as the rank says
+    std::uint32_t subject; // a job, a timer, a decision..., as the rank says
 
     EventRank rank() const { return static_cast<EventRank>(order >> 56); }
 

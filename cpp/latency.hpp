@@ -10,14 +10,15 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace noctule {
 
 struct Letter {
     enum class Kind : std::uint8_t {
-        hello,       // of the submitter
-        submissions, // up to a job
+        hello,       // of a submitter
+        submissions, // of it, up to one of them
         bye,
         instruction, // of the scheduler: the first of the script
         ready,       // all instructions are given
@@ -29,7 +30,8 @@ struct Letter {
     };
     Kind kind;
     HostId from;
-    std::uint32_t subject = 0; // a job, a message, a call or a host; of jobs killed, their number
+    std::uint32_t subject = 0; // a job, a message, a call, a host, or a group of jobs killed
+    std::uint32_t sender = 0;  // which submitter
 };
 
 class Courier {
@@ -38,9 +40,10 @@ class Courier {
 
     // Activities whose tokens are from this one on belong to it and to those who sleep beside it.
     static constexpr Token first_token = Token{3} << 62;
-    enum class Alarm : std::uint8_t { arrival, scheduler, submitter };
+    enum class Alarm : std::uint8_t { arrival, scheduler, submitter, call };
     static bool owns(Token token) { return token >= first_token; }
     static Alarm alarm(Token token) { return static_cast<Alarm>(token & 3); }
+    static std::uint32_t sleeper(Token token) { return static_cast<std::uint32_t>(token >> 2); }
 
     HostId master() const { return master_; }
     void post(const Letter& letter);
@@ -48,7 +51,8 @@ class Courier {
     Letter take();
     bool has_waiting() const { return !waiting_.empty(); }
     bool is_idle() const { return waiting_.empty() && !is_busy_; }
-    void sleep_until(double date, Alarm who);
+    // Wakes whoever it is at a date: which submitter, or which call.
+    void sleep_until(double date, Alarm who, std::uint32_t sleeper = 0);
 
   private:
     void send_next();
@@ -63,21 +67,25 @@ class Courier {
 // What the scheduler has told to do, by a letter each.
 struct Instruction {
     enum class Kind : std::uint8_t {
-        nothing,  // but the letter
-        question, // which Batsim answers
-        wait,     // for the date, without a letter
-        decision,
-        begin,
-        call,
-        submit
+        wait,  // for the date, without a letter
+        begin, // a job, whose hosts were chosen before
+        decision
     };
     Kind kind;
     double date;
-    Decision decision = {.kind = Decision::Kind::kill};
-    JobIndex job = no_job;           // to begin or to submit
-    std::vector<JobIndex> also = {}; // jobs killed by the same letter
-    double time = 0.0;               // of a call
-    std::uint32_t tag = 0;           // of a call
+    Decision decision = {.kind = Decision::Kind::nothing};
+    JobIndex job = no_job; // to begin
+};
+
+// Who submits jobs or external events, in the order of their dates.
+struct Submitter {
+    bool of_events;
+    std::vector<double> dates;
+    std::vector<std::uint32_t> subjects;
+    std::size_t n_taken_up = 0;
+    std::size_t n_arrived = 0;
+    double previous = 0.0; // date at which it took something up
+    bool says_bye = false;
 };
 
 struct Latency {
@@ -94,13 +102,16 @@ struct Latency {
     bool has_news = false;      // for it, besides events
     bool must_ask = false;      // it, now
     bool is_delivering = false; // an instruction, which takes effect at once
-    double previous = 0.0;      // date at which the submitter took up a job
-    JobIndex next_announced = 0;
-    bool says_bye = false;
+    std::vector<Submitter> submitters;
+    std::size_t n_job_submitters = 0; // that have not said goodbye
+    std::size_t n_event_submitters = 0;
+    std::vector<bool> arrived; // jobs whose dates have come
     std::deque<Instruction> script;
     std::map<JobIndex, End> ends;
-    std::vector<std::vector<JobIndex>> kills; // by the letters that tell of them
-    std::vector<Letter> spawned;              // to be posted after the sender of this one
+    // What is still to be done once all that ends at this instant has been heard of: the sender of
+    // a letter that has arrived goes on, then new letters are posted.
+    std::optional<Letter> received;
+    std::vector<Letter> spawned;
 };
 
 } // namespace noctule

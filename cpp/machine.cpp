@@ -3,6 +3,7 @@
 #include "errors.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace noctule {
 
@@ -12,6 +13,8 @@ namespace {
 constexpr double nothing_left = 1e-14;
 // A latency or a sleep with less left than so many seconds is over: SimGrid's precision of dates.
 constexpr double instant = 1e-9;
+// Where dates are rounded, tasks with so many roundings of the date left are over.
+constexpr double n_roundings = 4;
 
 } // namespace
 
@@ -74,6 +77,12 @@ void Machine::advance_to(double time) {
     }
 }
 
+// How far apart dates are, where that matters.
+double Machine::rounding() const {
+    constexpr double epsilon = std::numeric_limits<double>::epsilon();
+    return options_.rounds_dates ? n_roundings * epsilon * now_ : 0.0;
+}
+
 // What ends at one instant does so in the order in which it began; failures come first.
 void Machine::gather_due() {
     due_.clear();
@@ -82,7 +91,7 @@ void Machine::gather_due() {
         if (due) {
             due_.push_back(id);
         }
-        return due || date - now_ < instant;
+        return due || date - now_ < std::max(instant, rounding());
     });
     if (due_.size() > 1) {
         std::ranges::sort(due_, {}, [&](ActivityId id) {
@@ -94,8 +103,10 @@ void Machine::gather_due() {
 bool Machine::is_due(ActivityId id) const {
     const Activity& activity = activities_[id];
     const double left = activity.date - now_;
-    return left <= 0 ||
-           (activity.task == no_task ? left < instant : left * activity.rate < nothing_left);
+    if (activity.task == no_task) {
+        return left < instant;
+    }
+    return left <= 0 || left * activity.rate < nothing_left || left < rounding();
 }
 
 void Machine::solve() {

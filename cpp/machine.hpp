@@ -72,6 +72,8 @@ enum class Billing : std::uint8_t {
 struct MachineOptions {
     Sharing sharing = Sharing::fair_bottleneck;
     Billing billing = Billing::none;
+    // What ends within SimGrid's precision of dates ends together, in the order of beginning.
+    bool rounds_dates = false;
 };
 
 enum class Ending : std::uint8_t { done, failed }; // one of its hosts or links was off
@@ -181,6 +183,7 @@ class Machine {
     void fail_if(auto uses_it);
     void gather_due();
     bool is_due(ActivityId id) const;
+    double rounding() const;
     double left_of(const Activity& activity) const;
     void solve();
     void refresh_host(HostId host);

@@ -39,6 +39,9 @@ void Record::add_host_states(double time, const HostCounts& counts) {
         host_state_switching_on.push_back(counts.switching_on);
         host_state_switching_off.push_back(counts.switching_off);
     }
+    if (has_unavailability) {
+        host_state_unavailable.push_back(counts.unavailable);
+    }
 }
 
 void Record::add_energy(const EnergyRow& row) {

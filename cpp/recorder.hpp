@@ -4,6 +4,8 @@
 #include "host_archive.hpp"
 #include "types.hpp"
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace noctule {
@@ -26,6 +28,7 @@ struct HostCounts {
     std::uint32_t switching_on = 0;
     std::uint32_t switching_off = 0;
     std::uint32_t failed = 0;
+    std::uint32_t unavailable = 0; // whatever else they are
 };
 
 // Energy of all hosts at an event: a start (s) or an end (e) of a job, or a change of power (p).
@@ -68,6 +71,9 @@ class Record {
     std::vector<std::uint32_t> host_state_sleeping;
     std::vector<std::uint32_t> host_state_switching_on;
     std::vector<std::uint32_t> host_state_switching_off;
+    // Only where there are external events.
+    bool has_unavailability = false;
+    std::vector<std::uint32_t> host_state_unavailable;
 
     // Only where energy is counted: joules of each job, by row; of all hosts, at events; watts of
     // all hosts, from each of the dates on.
@@ -84,6 +90,9 @@ class Record {
     std::vector<double> power_state_time;
     std::vector<std::int32_t> power_state_value;
     std::vector<HostSet> power_state_hosts;
+
+    // What a policy has written down about jobs.
+    std::map<JobIndex, std::string> metadata;
 };
 
 } // namespace noctule

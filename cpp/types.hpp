@@ -49,13 +49,20 @@ enum class EventKind : std::uint8_t {
     power_state_changed, // the subject is a request
     host_failed,
     host_restored,
+    hosts_unavailable, // the subject is an external event
+    hosts_available,
+    external_event_occurred,
+    external_events_ended,
+    submissions_ended,
+    jobs_killed,     // the subject is a group of them
+    energy_answered, // the subject is an answer
 };
 
 using TimerTag = std::uint32_t;
 
 struct Event {
     double time;
-    std::uint32_t job; // or what the kind says: the tag of a timer, a message, a request, a host
+    std::uint32_t subject; // a job, or what the kind says: the tag of a timer, a host...
     EventKind kind;
 };
 

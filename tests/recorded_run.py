@@ -17,6 +17,7 @@ from io_jobs import merged
 import noctule as nt
 from noctule.compression import read_bytes
 from noctule.errors import InputError
+from noctule.external_events import ExternalEvent, ExternalEvents
 from noctule.formats.batsim import read_batsim
 from noctule.workload import Request
 
@@ -179,6 +180,22 @@ class Recording:
         ]
         jobs = [self._with_io(job) for job in jobs]
         return nt.Workload.from_jobs(sorted(jobs, key=lambda job: (job.submit_time, job.id)))
+
+    @cached_property
+    def external_events(self) -> list[ExternalEvents]:
+        """What happened from outside, file by file."""
+        paths = [self.find_input(name) for name in self.command.values.get("events", ())]
+        return [
+            ExternalEvents.from_events(map(self._read_event, read_bytes(path).splitlines()))
+            for path in paths
+        ]
+
+    def _read_event(self, line: bytes) -> ExternalEvent:
+        event = json.loads(line)
+        kind = event["type"].removeprefix("machine_")
+        if kind not in ("available", "unavailable"):
+            return ExternalEvent(event["timestamp"], "generic", data=line.decode())
+        return ExternalEvent(event["timestamp"], kind, self.hosts(event["resources"]))
 
     def registered(self) -> dict[str, nt.Job]:
         """Return the jobs that the scheduler registered."""

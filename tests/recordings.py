@@ -119,8 +119,7 @@ def compare(folder: Path, inputs: Path) -> Comparison:
     """Replay a run, and compare what came out.
 
     With Batsim's own latency, its scheduler's replies lead to the recorded dates by themselves.
-    Where they do not (external events are messages too, which the emulation does not know), each
-    decision is made at the date at which Batsim carried it out.
+    Where they do not, each decision is made at the date at which Batsim carried it out.
     """
     answered = compare_with(folder, inputs, AnsweringReplay, latency=True)
     if not answered.is_out:
@@ -149,6 +148,8 @@ def replayed(recording: Recording, policy: Replay, *, latency: bool) -> nt.Sched
         recording.platform,
         recording.workload,
         policy,
+        recording.external_events,
+        submitters=[[f"{one.name}!{job.id}" for job in one] for one in recording.workloads],
         energy="simgrid" if recording.command.counts_energy else "off",
         share_hosts="--enable-compute-sharing" in recording.command.flags,
         machine=True,
@@ -156,6 +157,9 @@ def replayed(recording: Recording, policy: Replay, *, latency: bool) -> nt.Sched
         batsim_latency=latency,
         reject_oversized=False,
         wait_for_timers=True,
+        batsim_events=True,
+        open_registration="--enable-dynamic-jobs" in recording.command.flags,
+        acknowledge_registered="--acknowledge-dynamic-jobs" in recording.command.flags,
     )
 
 

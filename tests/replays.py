@@ -4,29 +4,54 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from recorded_run import Decided, Recording, Row
 
 import noctule as nt
-from noctule._core import BatsimInstruction
 from noctule.errors import NoctuleError
 from noctule.messages import (
+    AskEnergy,
+    BusyUntil,
     CallAt,
+    ChangeJobState,
+    ContinueRegistration,
     Decision,
     Event,
+    FinishRegistration,
     JobSubmitted,
     KillJob,
+    KillJobs,
     RegisterJob,
+    RegisterProfile,
     RejectJob,
     SendMessage,
+    SetMetadata,
     SetPowerState,
     StartJob,
 )
 from noctule.workload import JobId
 
+JOB_STATES = {
+    "RUNNING": "running",
+    "COMPLETED_SUCCESSFULLY": "completed",
+    "COMPLETED_FAILED": "failed",
+    "COMPLETED_WALLTIME_REACHED": "timed_out",
+    "COMPLETED_KILLED": "killed",
+    "REJECTED": "rejected",
+}
+PLAIN: Mapping[str, Callable[[Mapping[str, Any]], Decision]] = {
+    "REJECT_JOB": lambda data: RejectJob(data["job_id"]),
+    "KILL_JOB": lambda data: KillJobs(data["job_ids"]),
+    "SET_JOB_METADATA": lambda data: SetMetadata(data["job_id"], data["metadata"]),
+    "REGISTER_PROFILE": lambda data: RegisterProfile(data["profile_name"]),
+    "NOTIFY": lambda _: FinishRegistration(),
+    "CHANGE_JOB_STATE": lambda data: ChangeJobState(data["job_id"], JOB_STATES[data["job_state"]]),
+    "QUERY": lambda _: AskEnergy(),
+    "TO_JOB_MSG": lambda data: SendMessage(data["job_id"], data["msg"]),
+}
 # Batsim prints dates with six decimals.
 ROUNDING = 6e-7
 
@@ -39,28 +64,23 @@ class Replay:
         self._registered = recording.registered()
         self._n_calls = 0
 
-    def decisions(self, kind: str, data: Mapping[str, Any]) -> list[Decision]:
-        """Return the decisions that an event of the protocol stands for, if it has any effect."""
-        found: list[Decision] = []
+    def decision(self, kind: str, data: Mapping[str, Any]) -> Decision:
+        """Return the decision that an event of the protocol stands for."""
         match kind:
             case "EXECUTE_JOB":
-                found = [self._start(data)]
-            case "REJECT_JOB":
-                found = [RejectJob(data["job_id"])]
-            case "KILL_JOB":
-                found = [KillJob(job_id) for job_id in data["job_ids"]]
+                return self._start(data)
             case "REGISTER_JOB":
-                found = [RegisterJob(self._registered[data["job_id"]])]
+                return RegisterJob(self._registered[data["job_id"]])
             case "SET_RESOURCE_STATE":
-                found = [SetPowerState(self.recording.hosts(data["resources"]), int(data["state"]))]
-            case "TO_JOB_MSG":
-                found = [SendMessage(data["job_id"], data["msg"])]
+                return SetPowerState(self.recording.hosts(data["resources"]), int(data["state"]))
             case "CALL_ME_LATER":
                 self._n_calls += 1
-                found = [CallAt(float(data["timestamp"]), f"call {self._n_calls}")]
-            case "CHANGE_JOB_STATE":
-                raise NoctuleError("CHANGE_JOB_STATE cannot be replayed")
-        return found
+                return CallAt(float(data["timestamp"]), f"call {self._n_calls}")
+            case "NOTIFY" if data["type"] == "continue_registration":
+                return ContinueRegistration()
+        if kind not in PLAIN:
+            raise NoctuleError(f"{kind} cannot be replayed")
+        return PLAIN[kind](data)
 
     def _start(self, data: Mapping[str, Any]) -> StartJob:
         hosts = self.recording.hosts(data["alloc"])
@@ -88,23 +108,16 @@ class AnsweringReplay(Replay):
             raise NoctuleError("there are no recorded messages")
         self._exchanges = iter(zip(recording.requests, recording.replies, strict=False))
 
-    def decide(
-        self, view: nt.View, events: Sequence[Event]
-    ) -> Iterator[Decision | BatsimInstruction]:
+    def decide(self, view: nt.View, events: Sequence[Event]) -> Iterator[Decision]:
         request, reply = next(self._exchanges, ({"now": -1.0}, {}))
         if not abs(float(request["now"]) - view.now) <= 2 * ROUNDING + 4 * math.ulp(view.now):
             raise NoctuleError(
                 f"t={view.now}: a request, where the next one was at {request['now']}"
             )
         for event in reply["events"]:
-            date, kind = float(event["timestamp"]), event["type"]
-            yield BatsimInstruction.wait(date)
-            if kind == "QUERY":
-                yield BatsimInstruction.question(date)
-            else:
-                decisions = self.decisions(kind, event["data"])
-                yield from decisions or [BatsimInstruction.nothing(date)]
-        yield BatsimInstruction.wait(float(reply["now"]))
+            yield BusyUntil(float(event["timestamp"]))
+            yield self.decision(event["type"], event["data"])
+        yield BusyUntil(float(reply["now"]))
 
 
 @dataclass(order=True)
@@ -186,18 +199,18 @@ class DatedReplay(Replay):
     def _plan_messages(self) -> None:
         """Plan starts and kills at the dates of jobs.csv, all else at those of the messages."""
         for decided in self.recording.decisions():
-            for decision in self.decisions(decided.kind, decided.data):
-                match decision:
-                    case StartJob(job=job_id):
-                        if job_id not in self.recording.jobs:
-                            raise NoctuleError(f"jobs.csv does not tell when {job_id} was started")
-                        self._plan_job(decision, self.recording.jobs[job_id])
-                    case SetPowerState():
-                        self._add(self._power_date(decided), decision)
-                    case KillJob() | CallAt():
-                        pass
-                    case _:
-                        self._add(decided.date, decision)
+            decision = self.decision(decided.kind, decided.data)
+            match decision:
+                case StartJob(job=job_id):
+                    if job_id not in self.recording.jobs:
+                        raise NoctuleError(f"jobs.csv does not tell when {job_id} was started")
+                    self._plan_job(decision, self.recording.jobs[job_id])
+                case SetPowerState():
+                    self._add(self._power_date(decided), decision)
+                case KillJobs() | CallAt() | AskEnergy() | RegisterProfile():
+                    pass
+                case _:
+                    self._add(decided.date, decision)
 
     def _plan_job(self, start: StartJob, row: Row) -> None:
         self._add(float(row["starting_time"]), start)

@@ -29,11 +29,25 @@ std::vector<std::string> hosts_text(const Record& record, std::size_t first, std
     return texts;
 }
 
+std::vector<std::string> metadata_of(const Record& record) {
+    std::vector<std::string> texts;
+    if (!record.metadata.empty()) {
+        for (const JobIndex job : record.job) {
+            const auto found = record.metadata.find(job);
+            texts.push_back(found == record.metadata.end() ? "" : found->second);
+        }
+    }
+    return texts;
+}
+
 std::shared_ptr<BoundEngine>
 make_engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, double speed,
             std::vector<double> speeds, std::vector<std::uint32_t> groups, double reference_speed,
             bool enforce_walltime, bool reject_oversized, bool wait_for_timers, double launch_delay,
-            double epilogue_delay, double until, bool share_hosts, const MachineSetup* machine) {
+            double epilogue_delay, double until, bool share_hosts, bool share_storages,
+            bool batsim_events, bool open_registration, bool acknowledge_registered,
+            std::vector<std::vector<JobIndex>> submitters,
+            std::vector<std::vector<ExternalEvent>> external_events, const MachineSetup* machine) {
     const Options options{.speed = speed,
                           .speeds = std::move(speeds),
                           .groups = std::move(groups),
@@ -44,17 +58,25 @@ make_engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, double
                           .launch_delay = launch_delay,
                           .epilogue_delay = epilogue_delay,
                           .until = until,
-                          .share_hosts = share_hosts};
+                          .share_hosts = share_hosts,
+                          .share_storages = share_storages,
+                          .batsim_events = batsim_events,
+                          .open_registration = open_registration,
+                          .acknowledge_registered = acknowledge_registered};
     MachineParts parts;
     if (machine != nullptr) {
-        parts.machine = std::make_unique<Machine>(machine->plan, machine->options);
+        MachineOptions machine_options = machine->options;
+        machine_options.rounds_dates = machine->has_latency;
+        parts.machine = std::make_unique<Machine>(machine->plan, machine_options);
         parts.execution = {reference_speed, machine->report_ranks, machine->has_latency};
         parts.has_latency = machine->has_latency;
         for (HostId storage = 0; storage < machine->n_storages; ++storage) {
             parts.storages.push_back(n_hosts + storage);
         }
     }
-    return std::make_shared<BoundEngine>(n_hosts, std::move(table), options, std::move(parts));
+    return std::make_shared<BoundEngine>(
+        n_hosts, std::move(table), options, std::move(parts),
+        Submitters{std::move(submitters), std::move(external_events)});
 }
 
 NativePolicy make_native(const std::string& name, const std::vector<std::pair<int, double>>& order,
@@ -85,6 +107,7 @@ void bind_power_record(nb::class_<Record>& record) {
     add("power_watts", &Record::power_watts, "float64");
     add("power_state_time", &Record::power_state_time, "float64");
     add("power_state_value", &Record::power_state_value, "int32");
+    add("host_state_unavailable", &Record::host_state_unavailable, "uint32");
     record.def_ro("power_state_hosts", &Record::power_state_hosts,
                   "Hosts of each change of power states.");
 }
@@ -95,7 +118,10 @@ void bind_record(nb::module_& module) {
     nb::class_<Record> record(module, "Record",
                               "What happened: columns, in the order in which jobs ended.");
     bind_power_record(record);
-    record.def("__len__", &Record::size)
+    record
+        .def_prop_ro("metadata", &metadata_of,
+                     "What the policy has written down about the jobs, by row; empty if nothing.")
+        .def("__len__", &Record::size)
         .def(
             "hosts",
             [](const Record& record, std::size_t row) {
@@ -141,36 +167,23 @@ void bind_native_policy(nb::module_& module) {
     module.def("policy_names", &policy_names, "Return the names of the native policies.");
 }
 
-// What a policy may yield beside decisions where the run has Batsim's latency.
-void bind_instruction(nb::module_& module) {
-    nb::class_<Instruction>(module, "BatsimInstruction",
-                            "What a scheduler tells Batsim that changes nothing but takes time.")
-        .def_static(
-            "nothing",
-            [](double date) {
-                return Instruction{.kind = Instruction::Kind::nothing, .date = date};
-            },
-            nb::arg("date"), "A message.")
-        .def_static(
-            "question",
-            [](double date) {
-                return Instruction{.kind = Instruction::Kind::question, .date = date};
-            },
-            nb::arg("date"), "A message that is answered.")
-        .def_static(
-            "wait",
-            [](double date) { return Instruction{.kind = Instruction::Kind::wait, .date = date}; },
-            nb::arg("date"), "Nothing is told before this date.");
-}
-
 void bind_engine(nb::module_& module) {
-    bind_instruction(module);
+    nb::class_<ExternalEvent>(module, "ExternalEvent", "What happens from outside.")
+        .def(
+            "__init__",
+            [](ExternalEvent* self, double time, int kind, const HostSet& hosts,
+               const std::string& data) {
+                new (self) ExternalEvent{time, static_cast<ExternalEvent::Kind>(kind), hosts, data};
+            },
+            nb::arg("time"), nb::arg("kind"), nb::arg("hosts"), nb::arg("data"));
     nb::class_<BoundEngine>(module, "Engine", "The time-keeper of one run.")
         .def(nb::new_(&make_engine), nb::arg("n_hosts"), nb::arg("table"), nb::kw_only(),
              nb::arg("speed"), nb::arg("speeds"), nb::arg("groups"), nb::arg("reference_speed"),
              nb::arg("enforce_walltime"), nb::arg("reject_oversized"), nb::arg("wait_for_timers"),
              nb::arg("launch_delay"), nb::arg("epilogue_delay"), nb::arg("until"),
-             nb::arg("share_hosts"), nb::arg("machine").none())
+             nb::arg("share_hosts"), nb::arg("share_storages"), nb::arg("batsim_events"),
+             nb::arg("open_registration"), nb::arg("acknowledge_registered"), nb::arg("submitters"),
+             nb::arg("external_events"), nb::arg("machine").none())
         .def(
             "run",
             [](BoundEngine& engine, NativePolicy& native, std::uint64_t n_calls) {

@@ -241,6 +241,9 @@ void bind_view(nb::module_& module) {
         .def_prop_ro(
             "failed", [](PythonView& v) { return v.engine().hosts_in(HostPhase::failed); },
             "Hosts that have failed, and are not back.")
+        .def_prop_ro(
+            "unavailable", [](PythonView& v) { return v.engine().unavailable_hosts(); },
+            "Hosts that an external event has taken away; jobs on them go on.")
         .def(
             "power_state",
             [](PythonView& v, std::size_t host) {

@@ -58,13 +58,19 @@ class PythonView {
     std::vector<nb::object> collect(nb::handle answer);
     void settle_events();
     void apply(nb::handle decision);
+    void apply_rare(nb::handle decision);
     void apply_start(nb::handle decision);
+    void apply_kill(nb::handle decision, const std::vector<nb::object>& jobs);
+    void apply_job_state(nb::handle decision);
+    void apply_call(nb::handle decision);
     void apply_power_state(nb::handle decision);
     void apply_message(nb::handle decision);
     HostSet host_set(nb::handle hosts, const std::string& decision);
     void apply_register(nb::handle decision);
     void apply_or_postpone(nb::handle decision, Decision&& what);
+    double number(nb::handle decision, nb::handle value);
     void forget_ended();
+    void forget(JobIndex job);
     TimerTag tag_of(nb::handle name);
     [[noreturn]] void refuse(const std::string& what, const std::string& why);
 

@@ -77,10 +77,10 @@ template <typename Timeline> class Conservative final : public Policy {
         for (const Event& event : events) {
             // Hosts in an epilogue are not free: they come back to the plan when they are released.
             if (event.kind == EventKind::hosts_released ||
-                (event.kind == EventKind::job_finished && !view.is_completing(event.job))) {
-                room |= give_rest(view, event.job);
+                (event.kind == EventKind::job_finished && !view.is_completing(event.subject))) {
+                room |= give_rest(view, event.subject);
             } else if (event.kind == EventKind::job_cancelled) {
-                room |= cancel(event.job);
+                room |= cancel(event.subject);
             }
         }
         return room;
@@ -91,8 +91,8 @@ template <typename Timeline> class Conservative final : public Policy {
         bool ahead = false;
         for (const Event& event : events) {
             if (event.kind == EventKind::job_submitted &&
-                std::ranges::find(gone_, event.job) == gone_.end()) {
-                ahead |= place(view, event.job);
+                std::ranges::find(gone_, event.subject) == gone_.end()) {
+                ahead |= place(view, event.subject);
             }
         }
         return ahead;

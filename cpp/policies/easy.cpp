@@ -23,7 +23,7 @@ class Easy final : public Policy {
         if (only_new_jobs_matter(view, events)) {
             window_.now = view.now();
             for (const Event& event : events) {
-                pass_or_queue(view, event.job, decisions);
+                pass_or_queue(view, event.subject, decisions);
             }
             return;
         }
@@ -55,7 +55,7 @@ class Easy final : public Policy {
                 return false;
             }
         }
-        return fcfs || !queue_.goes_first(view, events.front().job);
+        return fcfs || !queue_.goes_first(view, events.front().subject);
     }
 
     // Most jobs of most logs find an empty queue; returns the events from the first job that must
@@ -68,10 +68,10 @@ class Easy final : public Policy {
         std::size_t i = 0;
         for (; in_order && !cancelled && i < events.size(); ++i) {
             if (events[i].kind == EventKind::job_submitted) {
-                if (view.n_hosts(events[i].job) > view.n_free()) {
+                if (view.n_hosts(events[i].subject) > view.n_free()) {
                     break;
                 }
-                decisions.start(events[i].job, allocation_);
+                decisions.start(events[i].subject, allocation_);
             }
         }
         return events.subspan(i);

@@ -17,7 +17,7 @@ class GroupLimit final : public Policy {
         const auto is_refused = [&](const Event& event) {
             return (event.kind == EventKind::job_submitted ||
                     event.kind == EventKind::job_cancelled) &&
-                   view.n_hosts(event.job) > most;
+                   view.n_hosts(event.subject) > most;
         };
         if (std::ranges::none_of(events, is_refused)) {
             policy_->decide(view, events, decisions);
@@ -27,8 +27,8 @@ class GroupLimit final : public Policy {
         std::ranges::remove_copy_if(events, std::back_inserter(others_), is_refused);
         for (const Event& event : events) {
             if (is_refused(event) && event.kind == EventKind::job_submitted &&
-                view.is_waiting(event.job)) {
-                decisions.reject(event.job);
+                view.is_waiting(event.subject)) {
+                decisions.reject(event.subject);
             }
         }
         policy_->decide(view, others_, decisions);

@@ -64,9 +64,9 @@ QueuedJob JobQueue::entry(const View& view, JobIndex job) const {
 void JobQueue::follow(const View& view, std::span<const Event> events) {
     for (const Event& event : events) {
         if (event.kind == EventKind::job_submitted) {
-            add(view, event.job);
+            add(view, event.subject);
         } else if (event.kind == EventKind::job_cancelled) {
-            remove(view, event.job);
+            remove(view, event.subject);
         }
     }
     if (order_.depends_on_time() && size_ > 1) {

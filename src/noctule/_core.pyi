@@ -180,8 +180,17 @@ class Record:
     def power_state_value(self) -> numpy.typing.NDArray[numpy.int32]: ...
 
     @property
+    def host_state_unavailable(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+
+    @property
     def power_state_hosts(self) -> list[HostSet]:
         """Hosts of each change of power states."""
+
+    @property
+    def metadata(self) -> list[str]:
+        """
+        What the policy has written down about the jobs, by row; empty if nothing.
+        """
 
     def __len__(self) -> int: ...
 
@@ -382,25 +391,15 @@ class Machine:
     def replay(self, trace: MpiTrace, hosts: Sequence[int]) -> list[float]:
         """Replay a trace; return when its ranks end."""
 
-class BatsimInstruction:
-    """What a scheduler tells Batsim that changes nothing but takes time."""
+class ExternalEvent:
+    """What happens from outside."""
 
-    @staticmethod
-    def nothing(date: float) -> BatsimInstruction:
-        """A message."""
-
-    @staticmethod
-    def question(date: float) -> BatsimInstruction:
-        """A message that is answered."""
-
-    @staticmethod
-    def wait(date: float) -> BatsimInstruction:
-        """Nothing is told before this date."""
+    def __init__(self, time: float, kind: int, hosts: HostSet, data: str) -> None: ...
 
 class Engine:
     """The time-keeper of one run."""
 
-    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, speeds: Sequence[float], groups: Sequence[int], reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float, share_hosts: bool, machine: MachineSetup | None) -> None: ...
+    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, speeds: Sequence[float], groups: Sequence[int], reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float, share_hosts: bool, share_storages: bool, batsim_events: bool, open_registration: bool, acknowledge_registered: bool, submitters: Sequence[Sequence[int]], external_events: Sequence[Sequence[ExternalEvent]], machine: MachineSetup | None) -> None: ...
 
     def run(self, policy: NativePolicy, n_calls: int) -> bool:
         """Call the policy at most so many times; False once the run has ended."""
@@ -567,6 +566,10 @@ class View:
     @property
     def failed(self) -> HostSet:
         """Hosts that have failed, and are not back."""
+
+    @property
+    def unavailable(self) -> HostSet:
+        """Hosts that an external event has taken away; jobs on them go on."""
 
     def power_state(self, host: int) -> int:
         """Return the power state of a host."""

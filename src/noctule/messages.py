@@ -14,25 +14,40 @@ from noctule._core import HostSet, ViewJob
 from noctule.workload import Job, JobId
 
 __all__ = [
+    "AskEnergy",
+    "BusyUntil",
     "CallAt",
     "CancelCall",
+    "ChangeJobState",
+    "ContinueRegistration",
     "Decision",
+    "EnergyAnswered",
     "Event",
+    "ExternalEventOccurred",
+    "ExternalEventsEnded",
+    "FinishRegistration",
     "HostFailed",
     "HostRestored",
+    "HostsAvailable",
     "HostsReleased",
+    "HostsUnavailable",
     "JobCancelled",
     "JobFinished",
     "JobSubmitted",
+    "JobsKilled",
     "KillJob",
+    "KillJobs",
     "MessageSent",
     "PowerStateChanged",
     "RegisterJob",
+    "RegisterProfile",
     "RejectJob",
     "SendMessage",
+    "SetMetadata",
     "SetPowerState",
     "SimulationStarted",
     "StartJob",
+    "SubmissionsEnded",
     "TimerFired",
 ]
 
@@ -109,6 +124,57 @@ class HostRestored(msgspec.Struct, frozen=True, gc=False, tag=True):
     host: int
 
 
+class HostsUnavailable(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Hosts were taken away from outside: jobs on them go on, new ones cannot start there."""
+
+    time: float
+    hosts: HostSet
+
+
+class HostsAvailable(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Hosts that were unavailable may be used again."""
+
+    time: float
+    hosts: HostSet
+
+
+class ExternalEventOccurred(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Something else happened outside: `data` is its JSON text."""
+
+    time: float
+    data: str
+
+
+class EnergyAnswered(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """The answer to AskEnergy: the joules of all hosts when it took effect."""
+
+    time: float
+    joules: float
+
+
+class SubmissionsEnded(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """All jobs of the workload have been submitted; told with the option batsim_events."""
+
+    time: float
+
+
+class ExternalEventsEnded(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """No more external events will occur; told with the option batsim_events."""
+
+    time: float
+
+
+class JobsKilled(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """A KillJobs or KillJob is done; told with the option batsim_events.
+
+    The jobs are those that nobody had asked to kill before. Those that really were killed have
+    been told of by JobFinished, and know their `progress`; for others it is empty.
+    """
+
+    time: float
+    jobs: tuple[ViewJob, ...]
+
+
 class StartJob(msgspec.Struct, frozen=True, gc=False, tag=True):
     """Start a waiting job, on these hosts, or on the first free ones.
 
@@ -134,6 +200,39 @@ class KillJob(msgspec.Struct, frozen=True, gc=False, tag=True):
     """Stop a running job; one that has already ended is left alone."""
 
     job: ViewJob | JobId
+    time: float | None = None
+
+
+class KillJobs(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Stop several jobs at once, as KillJob does one."""
+
+    jobs: Sequence[ViewJob | JobId]
+    time: float | None = None
+
+
+class ChangeJobState(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Say what became of a job that the policy runs elsewhere: it gets no hosts here.
+
+    A waiting job becomes `running` or `rejected`; one that runs so becomes `completed`, `failed`,
+    `timed_out` or `killed`. No event tells of it.
+    """
+
+    job: ViewJob | JobId
+    state: str
+    time: float | None = None
+
+
+class SetMetadata(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Write something down about a job, in place of what was written before."""
+
+    job: ViewJob | JobId
+    text: str
+    time: float | None = None
+
+
+class AskEnergy(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Ask for the joules of all hosts: EnergyAnswered tells them."""
+
     time: float | None = None
 
 
@@ -166,10 +265,42 @@ class CancelCall(msgspec.Struct, frozen=True, gc=False, tag=True):
     tag: str = ""
 
 
+class BusyUntil(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Deciding takes until a date: the policy is not called before it, and events wait.
+
+    Decisions behind it in the same answer take effect then, or later if they are dated so.
+    """
+
+    time: float
+
+
 class RegisterJob(msgspec.Struct, frozen=True, gc=False, tag=True):
-    """Add a job of the policy's own, submitted at its submit_time, or now if that has passed."""
+    """Add a job of the policy's own, submitted at its submit_time, or at once if that has passed.
+
+    With the option batsim_events it is submitted at once, whatever its submit_time says.
+    """
 
     job: Job
+    time: float | None = None
+
+
+class RegisterProfile(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Announce a profile: that changes nothing, but with Batsim's latency it takes time."""
+
+    name: str
+    time: float | None = None
+
+
+class FinishRegistration(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Register no more jobs: a run with the option open_registration may end."""
+
+    time: float | None = None
+
+
+class ContinueRegistration(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Take FinishRegistration back."""
+
+    time: float | None = None
 
 
 #: Any event.
@@ -184,8 +315,30 @@ Event = (
     | PowerStateChanged
     | HostFailed
     | HostRestored
+    | HostsUnavailable
+    | HostsAvailable
+    | ExternalEventOccurred
+    | EnergyAnswered
+    | SubmissionsEnded
+    | ExternalEventsEnded
+    | JobsKilled
 )
 #: Any decision.
 Decision = (
-    StartJob | RejectJob | KillJob | SetPowerState | SendMessage | CallAt | CancelCall | RegisterJob
+    StartJob
+    | RejectJob
+    | KillJob
+    | KillJobs
+    | ChangeJobState
+    | SetMetadata
+    | AskEnergy
+    | SetPowerState
+    | SendMessage
+    | CallAt
+    | CancelCall
+    | BusyUntil
+    | RegisterJob
+    | RegisterProfile
+    | FinishRegistration
+    | ContinueRegistration
 )

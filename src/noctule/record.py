@@ -102,6 +102,14 @@ class RecordLike(Protocol):
         """Numbers of hosts being switched off from then on; empty as well."""
 
     @property
+    def host_state_unavailable(self) -> Counts:
+        """Numbers of unavailable hosts from then on; empty where there were no external events."""
+
+    @property
+    def metadata(self) -> Sequence[str]:
+        """What the policy has written down about each job; empty where it never did."""
+
+    @property
     def energy(self) -> Floats:
         """Joules of the hosts of each job while it ran; empty where nobody counted."""
 
@@ -206,6 +214,7 @@ class PlainRecord:
     host_state_sleeping: Counts = field(default_factory=_no_counts)
     host_state_switching_on: Counts = field(default_factory=_no_counts)
     host_state_switching_off: Counts = field(default_factory=_no_counts)
+    host_state_unavailable: Counts = field(default_factory=_no_counts)
     energy: Floats = field(default_factory=_no_floats)
     energy_time: Floats = field(default_factory=_no_floats)
     energy_joules: Floats = field(default_factory=_no_floats)
@@ -218,6 +227,7 @@ class PlainRecord:
         default_factory=lambda: np.empty(0, dtype=np.int32)
     )
     power_state_hosts: Sequence[HostSet] = ()
+    metadata: Sequence[str] = ()
 
     def hosts(self, row: int) -> HostSet:
         """Return the hosts of one row; none if the job never started."""
@@ -233,7 +243,7 @@ class PlainRecord:
 
 
 #: The columns of a record that tell what hosts did, with those of tables about them; the latter
-#: three are empty where hosts had no power states.
+#: are empty where hosts had no power states, or were never unavailable.
 HOST_STATE_FIELDS = {
     "host_state_time": "time",
     "host_state_idle": "n_idle",
@@ -241,6 +251,7 @@ HOST_STATE_FIELDS = {
     "host_state_sleeping": "n_sleeping",
     "host_state_switching_on": "n_switching_on",
     "host_state_switching_off": "n_switching_off",
+    "host_state_unavailable": "n_unavailable",
 }
 
 

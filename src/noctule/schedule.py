@@ -148,12 +148,13 @@ class Schedule:
         """All jobs, in the order in which they ended, were rejected or cancelled."""
         import pandas as pd
 
-        data: dict[str, Any] = {name: self.column(name) for name in COLUMNS}
+        names = COLUMNS if not len(self.record.metadata) else (*COLUMNS, "metadata")
+        data: dict[str, Any] = {name: self.column(name) for name in names}
         data["state"] = pd.Categorical.from_codes(
             self.record.state.astype(np.int8), categories=pd.Index(STATE_WORDS)
         )
-        names = list(dict.fromkeys(table.name for table in self.tables))
-        data["workload"] = pd.Categorical(data["workload"], categories=names)
+        workloads = list(dict.fromkeys(table.name for table in self.tables))
+        data["workload"] = pd.Categorical(data["workload"], categories=workloads)
         return pd.DataFrame(data, copy=False)
 
     @cached_property
@@ -199,11 +200,8 @@ class Schedule:
         import pandas as pd
 
         record = self.record
-        data = {
-            "time": record.power_state_time,
-            "hosts": np.fromiter(record.power_state_hosts, dtype=object),
-            "state": record.power_state_value,
-        }
+        hosts = np.fromiter(record.power_state_hosts, dtype=object)
+        data = {"time": record.power_state_time, "hosts": hosts, "state": record.power_state_value}
         return pd.DataFrame(data, copy=False)
 
     def profile_names(self) -> list[str]:
@@ -316,6 +314,7 @@ class Schedule:
             columns.finish_time,
             host_sets,
             energy=_known_energy(columns),
+            metadata=columns.metadata,
             **others,
         )
         schedule = cls(platform, tables, record, spent=spent, end=end)
@@ -358,11 +357,10 @@ class Schedule:
 
     def _mean_watts(self) -> Floats:
         """Return the mean power before each row of the energy, as it was printed if it was."""
-        printed = self.printed("mean_watts")
-        record = self.record
-        return (
-            mean_watts_of(record.energy_time, record.energy_joules) if printed is None else printed
-        )
+        printed, record = self.printed("mean_watts"), self.record
+        if printed is not None:
+            return printed
+        return mean_watts_of(record.energy_time, record.energy_joules)
 
     def _host_totals(self) -> HostTotals:
         record, n_hosts = self.record, self.platform.n_hosts
@@ -394,6 +392,7 @@ class Schedule:
             consumed_energy=self.record.energy
             if printed is None and self.counts_energy
             else printed,
+            metadata=self.record.metadata,
         )
 
     def _make_column(self, name: str) -> npt.NDArray[Any]:
@@ -486,6 +485,7 @@ _MAKERS: Mapping[str, Callable[[Schedule], npt.NDArray[Any]]] = {
     "state": lambda s: np.array(STATE_WORDS, dtype=object)[s.record.state],
     "energy": _energy,
     "stretch": _stretch,
+    "metadata": lambda s: np.array(s.record.metadata or [""] * len(s), dtype=object),
 }
 
 

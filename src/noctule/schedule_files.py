@@ -91,6 +91,7 @@ class JobColumns:
     turnaround_time: Floats
     stretch: Floats
     consumed_energy: Floats | None = None
+    metadata: Sequence[str] = ()
 
     def __len__(self) -> int:
         """Return the number of jobs."""
@@ -105,7 +106,8 @@ def jobs_text(columns: JobColumns, hosts_text: HostTexts) -> Iterator[str]:
     yield ",".join(JOBS_COLUMNS) + "\n"
     for first in range(0, len(columns), _ROWS_AT_ONCE):
         last = min(first + _ROWS_AT_ONCE, len(columns))
-        yield "".join(_job_lines(columns, hosts_text(first, last), slice(first, last)))
+        lines = _job_lines(columns, hosts_text(first, last), slice(first, last))
+        yield "".join(_with_metadata(lines, columns.metadata[first:last]))
 
 
 def _job_lines(columns: JobColumns, hosts: Sequence[str], rows: slice) -> Sequence[str]:
@@ -122,6 +124,16 @@ def _job_lines(columns: JobColumns, hosts: Sequence[str], rows: slice) -> Sequen
     return [
         _ENDED_ROW % row if is_ended else _open_row(row, is_running)
         for row, is_ended, is_running in zip(values, ended.tolist(), running, strict=True)
+    ]
+
+
+def _with_metadata(lines: Sequence[str], metadata: Sequence[str]) -> Sequence[str]:
+    """Put texts into the last column of lines, if there are some."""
+    if not any(metadata):
+        return lines
+    return [
+        line.removesuffix('""\n') + '"' + text.replace('"', '""') + '"\n'
+        for line, text in zip(lines, metadata, strict=True)
     ]
 
 

@@ -53,6 +53,7 @@ _COLUMNS = (
     *("job_id", "workload", "user"),
     *(name for name in _NUMBERS if name != "slowdown"),
     *("n_hosts", "hosts", "state", "energy", "profile", "slowdown", "consumed_energy"),
+    "metadata",
 )
 _LABEL_KINDS = ("none", "int", "text", "json")
 _KEY = b"noctule"
@@ -148,14 +149,16 @@ def _job_arrays(pa: ModuleType, schedule: ParquetSchedule) -> dict[str, Any]:
     )
     if schedule.consumed_energy is not None:
         arrays["consumed_energy"] = pa.array(schedule.consumed_energy)
+    if len(columns.metadata):
+        arrays["metadata"] = pa.array(list(columns.metadata), pa.string())
     return arrays
 
 
 def _host_array(pa: ModuleType, schedule: ParquetSchedule) -> Any:
     """Return the hosts as text; null for a job that held some, but which is not known."""
     texts = schedule.record.hosts_text(0, len(schedule.columns))
-    started = ~np.isnan(schedule.columns.start_time)
-    shown = [text if text or not ran else None for text, ran in zip(texts, started, strict=True)]
+    held = ~np.isnan(schedule.columns.start_time) & (schedule.record.n_hosts > 0)
+    shown = [text if text or not some else None for text, some in zip(texts, held, strict=True)]
     return pa.array(shown, pa.string())
 
 
@@ -282,6 +285,7 @@ def _job_columns(table: ParquetTable, id_kind: str) -> JobColumns:
         n_hosts=table.counts("n_hosts"),
         state=np.array([codes[word] for word in words], dtype=np.uint8),
         consumed_energy=_energy(table),
+        metadata=table.texts("metadata") if table.has("metadata") else (),
         **numbers,
     )
 

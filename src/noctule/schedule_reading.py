@@ -45,6 +45,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "stretch": ("stretch",),
     "hosts": ("allocated_resources", "allocated_processors", "hosts"),
     "consumed_energy": ("consumed_energy", "energy"),
+    "metadata": ("metadata",),
 }
 _HOST_STATE_FIELDS = {
     title: title.replace("nb_", "host_state_") for title in HOST_STATES_COLUMNS[1:]
@@ -179,10 +180,17 @@ def read_jobs(path: Path, parse: Callable[[str], HostSet]) -> JobFile:
         turnaround_time=turnaround,
         stretch=stretch,
         consumed_energy=_given(table, "consumed_energy", np.full(len(table), -1.0)),
+        metadata=_metadata(table),
     )
     _refuse_duplicates(table, columns)
     users = table.column(_NAMES["user"])[1]
     return JobFile(columns, hosts, users)
+
+
+def _metadata(table: CsvTable) -> Sequence[str]:
+    """Return what was written down about the jobs; nothing if that is so for all of them."""
+    texts = table.column(_NAMES["metadata"])[1] or ()
+    return texts if any(texts) else ()
 
 
 def read_totals(path: Path) -> dict[str, str]:

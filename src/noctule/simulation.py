@@ -8,15 +8,14 @@ from __future__ import annotations
 import math
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
-
-import numpy as np
+from typing import TypedDict, Unpack
 
 from noctule import _core
-from noctule.columns import KIND_DELAY, KIND_PROGRAM, KIND_UNSUPPORTED, id_column
+from noctule.columns import KIND_PROGRAM
 from noctule.errors import DecisionError, InputError, NoctuleError
+from noctule.external_events import KINDS, ExternalEvents
 from noctule.hierarchy import groups_of
 from noctule.machine import (
     BILLINGS,
@@ -30,11 +29,10 @@ from noctule.machine import (
 from noctule.platform import Platform
 from noctule.policies import make_policy
 from noctule.policy import Policy, PolicySpec, View
-from noctule.profile_facts import kind_of, type_of
-from noctule.programs import NO_PROGRAM, Programs
-from noctule.record import JobsLike, PlainJobs
+from noctule.record import JobsLike
+from noctule.registration import RunJobs
 from noctule.schedule import Schedule
-from noctule.workload import Job, JobId, Label, Workload
+from noctule.workload import JobId, Workload
 
 __all__ = ["OptionValues", "Options", "Progress", "Simulation", "simulate"]
 
@@ -72,10 +70,15 @@ class Options:
         share_hosts: a policy may name hosts that other jobs run on.
         machine: simulate hosts and links even if no job of the workload needs it; otherwise that is
             done where profiles communicate, hosts are shared or change, or energy is counted.
+        share_storages: jobs may name storage hosts that other jobs use.
         report_ranks: each rank of a trace reports its end to the first host of its job by a message
             of four bytes, as in Batsim 4.
         batsim_latency: what happens and what is decided is told by messages of one byte to and from
             the platform's master, one after the other, as inside Batsim; ranks report their ends.
+        batsim_events: tell what Batsim tells: SubmissionsEnded, ExternalEventsEnded and JobsKilled;
+            decisions dated in the past take effect at once, registered jobs are submitted at once.
+        open_registration: the run does not end before the policy decides FinishRegistration.
+        acknowledge_registered: tell by JobSubmitted of jobs that the policy itself has registered.
     """
 
     until: float = math.inf
@@ -88,9 +91,13 @@ class Options:
     energy: Billing = "off"
     solver: Solver = "simgrid"
     share_hosts: bool = False
+    share_storages: bool = True
     machine: bool = False
     report_ranks: bool = False
     batsim_latency: bool = False
+    batsim_events: bool = False
+    open_registration: bool = False
+    acknowledge_registered: bool = True
 
     def __post_init__(self) -> None:
         """Refuse negative and meaningless numbers, and words that mean nothing."""
@@ -119,9 +126,13 @@ class OptionValues(TypedDict, total=False):
     energy: Billing
     solver: Solver
     share_hosts: bool
+    share_storages: bool
     machine: bool
     report_ranks: bool
     batsim_latency: bool
+    batsim_events: bool
+    open_registration: bool
+    acknowledge_registered: bool
 
 
 class Simulation:
@@ -132,11 +143,25 @@ class Simulation:
         platform: Platform,
         workload: Workload,
         policy: str | PolicySpec | type | Policy,
+        external_events: ExternalEvents | Sequence[ExternalEvents] | None = None,
+        *,
+        submitters: Sequence[Sequence[JobId]] | None = None,
         **options: Unpack[OptionValues],
     ) -> None:
-        """Prepare a run; see Options for the keywords."""
+        """Prepare a run; see Options for the keywords.
+
+        Args:
+            platform: hosts and network.
+            workload: jobs.
+            policy: who decides.
+            external_events: what happens from outside; several lists are submitted one by one.
+            submitters: with batsim_latency, the ids of the jobs that each submitter submits; one
+                submits all of them if nothing is said.
+            options: see Options.
+        """
         self.platform = platform
         self.workload = workload
+        self.external_events = _as_lists(external_events)
         self.options = Options(**options)
         self._policy = make_policy(policy)
         self._refuse_unsupported()
@@ -159,9 +184,15 @@ class Simulation:
             epilogue_delay=self.options.epilogue_delay,
             until=self.options.until,
             share_hosts=self.options.share_hosts,
+            share_storages=self.options.share_storages,
+            batsim_events=self.options.batsim_events,
+            open_registration=self.options.open_registration,
+            acknowledge_registered=self.options.acknowledge_registered,
+            submitters=_positions(workload, submitters),
+            external_events=[_core_events(events) for events in self.external_events],
             machine=machine,
         )
-        self._jobs = _Jobs(workload, scale, runs_programs=machine is not None)
+        self._jobs = RunJobs(workload, scale, runs_programs=machine is not None)
         self.view = View(self._engine, self._jobs, self.options.clairvoyant)
         self._ended = False
         self._stepping = False
@@ -305,131 +336,51 @@ def simulate(
     platform: Platform,
     workload: Workload,
     policy: str | PolicySpec | type | Policy,
+    external_events: ExternalEvents | Sequence[ExternalEvents] | None = None,
     *,
+    submitters: Sequence[Sequence[JobId]] | None = None,
     progress: ProgressReport | None = None,
     **options: Unpack[OptionValues],
 ) -> Schedule:
-    """Run a policy on a workload and return what happened; see Options for the keywords."""
-    return Simulation(platform, workload, policy, **options).run(progress)
+    """Run a policy on a workload and return what happened; see Simulation for the keywords."""
+    simulation = Simulation(
+        platform, workload, policy, external_events, submitters=submitters, **options
+    )
+    return simulation.run(progress)
 
 
-@dataclass(frozen=True, slots=True)
-class _Registration:
-    """A registered job as the core takes it."""
-
-    id: JobId
-    submit_time: float
-    walltime: float
-    amount: float
-    n_hosts: int
-    kind: int
-    failing: bool
-    cancel_time: float
-    launch_delay: float
-    epilogue_delay: float
-    program: int
-    programs: _core.ProgramTable | None
-    rank_hosts: tuple[int, ...]
+def _as_lists(
+    events: ExternalEvents | Sequence[ExternalEvents] | None,
+) -> tuple[ExternalEvents, ...]:
+    if events is None:
+        return ()
+    return (events,) if isinstance(events, ExternalEvents) else tuple(events)
 
 
-class _Jobs:
-    """What a view must know of jobs beside the engine: the workload's, then those registered."""
+def _core_events(events: ExternalEvents) -> list[_core.ExternalEvent]:
+    return [
+        _core.ExternalEvent(
+            event.time, KINDS.index(event.kind), event.hosts or _core.HostSet(), event.data or ""
+        )
+        for event in events
+    ]
 
-    def __init__(self, workload: Workload, scale: float, *, runs_programs: bool) -> None:
-        """Take the workload, and the work that a unit of its amounts stands for."""
-        self._runs_programs = runs_programs
-        self._workload = workload
-        self._scale = scale
-        self._registered: list[Job] = []
-        self._profile_names: list[str] = []
-        self._ids: set[str] = set()
-        self._programs: Programs | None = None
 
-    def register(self, job: object) -> _Registration:
-        """Check a job that the policy adds, and keep it."""
-        if not isinstance(job, Job):
-            raise DecisionError(f"RegisterJob: got {job!r}, expected a Job")
-        if job.dependencies:
-            raise DecisionError(
-                f"RegisterJob(job_id={job.id}): a registered job cannot have dependencies; "
-                "register it when they have ended"
-            )
-        kind = kind_of(job.profile)
-        if kind == KIND_UNSUPPORTED or (kind == KIND_PROGRAM and not self._runs_programs):
-            raise DecisionError(
-                f"RegisterJob(job_id={job.id}): profile type {type_of(job.profile)} cannot be "
-                + (
-                    "simulated"
-                    if kind == KIND_UNSUPPORTED
-                    else "run without a machine; the option `machine` makes one"
-                )
-            )
-        if not self._ids:
-            self._ids.update(map(str, self._workload.job_ids.tolist()))
-        if str(job.id) in self._ids:
-            raise DecisionError(f"RegisterJob(job_id={job.id}): the id is taken")
+def _positions(workload: Workload, submitters: Sequence[Sequence[JobId]] | None) -> list[list[int]]:
+    """Return the positions of the jobs that each submitter submits, in the workload's order."""
+    if submitters is None:
+        return []
+    position_of = {job_id: i for i, job_id in enumerate(workload.job_ids.tolist())}
+    found = []
+    for job_ids in submitters:
         try:
-            alone = Workload.from_jobs([job], source=f"RegisterJob(job_id={job.id})")
-        except InputError as error:
-            raise DecisionError(str(error)) from None
-        table = alone.table
-        self._ids.add(str(job.id))
-        self._registered.append(job)
-        self._profile_names.append(alone.profile_name(0))
-        kind = int(table.kind[0])
-        programs = self._with_programs() if kind == KIND_PROGRAM else None
-        return _Registration(
-            id=job.id,
-            submit_time=job.submit_time,
-            walltime=job.walltime,
-            amount=float(table.amount[0]) / (1.0 if kind == KIND_DELAY else self._scale),
-            n_hosts=job.request.n_hosts,
-            kind=kind,
-            failing=bool(table.failing[0]),
-            cancel_time=job.cancel_time,
-            launch_delay=job.launch_delay,
-            epilogue_delay=job.epilogue_delay,
-            program=NO_PROGRAM if programs is None else programs.add(job.profile),
-            programs=None if programs is None else programs.table,
-            rank_hosts=job.rank_hosts,
+            found.append(sorted(position_of.pop(job_id) for job_id in job_ids))
+        except KeyError as error:
+            raise InputError(
+                f"submitters: got job {error.args[0]!r}, expected each job of the workload once"
+            ) from None
+    if position_of:
+        raise InputError(
+            f"submitters: got none of job {next(iter(position_of))!r}, expected one of each job"
         )
-
-    def _with_programs(self) -> Programs:
-        """Return the programs of the run: the workload's, and those registered behind them."""
-        if self._programs is None:
-            workload = self._workload
-            known = workload.table.programs()
-            self._programs = Programs("RegisterJob", workload.profiles, known, unit=self._scale)
-        return self._programs
-
-    def job_id(self, index: int) -> JobId:
-        """Return the id of a registered job."""
-        return self._registered[index - len(self._workload)].id
-
-    def label(self, name: str, index: int) -> Label:
-        """Return the user, group or queue of a job."""
-        if index < len(self._workload):
-            return self._workload.label(name, index)
-        label: Label = getattr(self._registered[index - len(self._workload)], name)
-        return label
-
-    def extra(self, index: int) -> Mapping[str, Any]:
-        """Return the fields of a job that nothing here uses."""
-        if index < len(self._workload):
-            return self._workload.extra(index)
-        return self._registered[index - len(self._workload)].extra
-
-    def as_table(self) -> PlainJobs | None:
-        """Return the registered jobs as a Schedule wants them."""
-        jobs = self._registered
-        if not jobs:
-            return None
-        ids = id_column([job.id for job in jobs])
-        return PlainJobs(
-            name=self._workload.name,
-            job_ids=ids if isinstance(ids, np.ndarray) else np.array(ids, dtype=object),
-            n_hosts=np.array([job.request.n_hosts for job in jobs], dtype=np.uint32),
-            walltime=np.array([job.walltime for job in jobs]),
-            profile_names=self._profile_names,
-            users=[job.user for job in jobs],
-        )
+    return found

@@ -88,6 +88,12 @@ def test_as_many_groups_as_hosts_are_needed():
             epilogue_delay=0.0,
             until=float("inf"),
             share_hosts=False,
+            share_storages=True,
+            batsim_events=False,
+            open_registration=False,
+            acknowledge_registered=True,
+            submitters=[],
+            external_events=[],
             machine=None,
         )
 

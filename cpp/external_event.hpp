@@ -1,0 +1,25 @@
+// What happens from outside, at dates that are known beforehand, and who tells of it.
+#pragma once
+
+#include "host_set.hpp"
+
+#include <string>
+#include <vector>
+
+namespace noctule {
+
+struct ExternalEvent {
+    enum class Kind : std::uint8_t { available, unavailable, generic };
+    double time;
+    Kind kind;
+    HostSet hosts = {};    // that come or go
+    std::string data = {}; // of a generic one
+};
+
+// Who submits what. Batsim has a submitter for each workload, and one for each list of events.
+struct Submitters {
+    std::vector<std::vector<JobIndex>> jobs = {}; // none: one for all jobs, if there are some
+    std::vector<std::vector<ExternalEvent>> events = {};
+};
+
+} // namespace noctule
