@@ -2,6 +2,7 @@
 #pragma once
 
 #include "host_set.hpp"
+#include "program.hpp"
 
 #include <map>
 #include <string>
@@ -13,6 +14,7 @@ namespace noctule {
 struct Layout {
     std::vector<std::uint32_t> mapping = {}; // position of each executor's host; empty: as named
     std::map<std::string, HostId> storages = {}; // by label
+    ProgramIndex program = no_program;           // that runs instead of the job's own
 };
 
 struct Decision {

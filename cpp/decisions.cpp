@@ -80,7 +80,7 @@ void Engine::start(JobIndex job, const HostSet& hosts, const Layout& layout) {
         packer_.add(interval);
     }
     status_[job].hosts = record_->archive.keep(packer_);
-    if (!layout.mapping.empty() || !layout.storages.empty()) {
+    if (!layout.mapping.empty() || !layout.storages.empty() || layout.program != no_program) {
         layouts_[job] = layout;
     }
     begin(job);
@@ -91,7 +91,9 @@ std::string Engine::misfit(JobIndex job, const HostSet& hosts, const Layout& lay
     const std::uint32_t n = table_->jobs[job].n_hosts;
     const std::size_t n_executors = layout.mapping.empty() ? hosts.size() : layout.mapping.size();
     const Program* program = table_->program(job);
-    if (hosts.empty() || (n_executors != n && (program == nullptr || !is_moldable(*program)))) {
+    const bool is_fixed =
+        layout.program == no_program && (program == nullptr || !is_moldable(*program));
+    if (hosts.empty() || (n_executors != n && is_fixed)) {
         return "the job asks for " + std::to_string(n) + (n == 1 ? " host" : " hosts") + ", got " +
                std::to_string(n_executors);
     }
@@ -418,6 +420,10 @@ void Engine::perform(const Decision& decision) {
     case Kind::nothing:
         break;
     }
+}
+
+void Engine::use_programs(std::shared_ptr<const ProgramTable> programs) {
+    own_table().programs = std::move(programs);
 }
 
 JobIndex Engine::register_job(Job job, const std::string& id, double date, double cancel_time,

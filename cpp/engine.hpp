@@ -97,6 +97,8 @@ class Engine {
                           ProgramIndex program = no_program,
                           std::shared_ptr<const ProgramTable> programs = nullptr,
                           std::vector<std::uint32_t> rank_hosts = {});
+    // Takes programs that jobs may be started with: those known so far, and more behind them.
+    void use_programs(std::shared_ptr<const ProgramTable> programs);
 
     // What a policy may see.
     double now() const { return now_; }

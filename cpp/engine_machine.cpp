@@ -113,11 +113,13 @@ void Engine::launch(JobIndex job) {
         }
     });
     Placement placement{.executors = hosts};
+    ProgramIndex program = no_program;
     for (const std::uint32_t position : table_->ranks_of(job)) {
         placement.ranks.push_back(hosts[position]);
     }
     if (const auto layout = layouts_.find(job); layout != layouts_.end()) {
         placement.storages = layout->second.storages;
+        program = layout->second.program;
         if (!layout->second.mapping.empty()) {
             placement.executors.clear();
             for (const std::uint32_t position : layout->second.mapping) {
@@ -128,9 +130,9 @@ void Engine::launch(JobIndex job) {
     }
     const double limit = options_.enforce_walltime ? now_ + what.walltime : infinity;
     try {
-        if (what.kind == ProfileKind::program) {
-            execution_->start(job, *table_->programs, table_->program_index(job),
-                              std::move(placement), limit);
+        program = program == no_program ? table_->program_index(job) : program;
+        if (program != no_program) {
+            execution_->start(job, *table_->programs, program, std::move(placement), limit);
         } else {
             Program simple{.name = "", .action = Wait{what.amount}, .return_code = what.failing};
             if (what.kind == ProfileKind::compute) {
@@ -226,6 +228,9 @@ Progress Engine::progress(JobIndex job) const {
 
 void Engine::send_message(JobIndex job, const std::string& message) {
     const std::string what = "SendMessage(job_id=" + describe_job(job) + ")";
+    if (status_[job].state > JobState::running && status_[job].state != JobState::pending) {
+        return; // the message crossed the job's end
+    }
     if (status_[job].state != JobState::running || !execution_) {
         refuse(what, "the job is not running a profile that receives messages");
     }

@@ -12,13 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from io_jobs import merged
-
 import noctule as nt
 from noctule.compression import read_bytes
 from noctule.errors import InputError
 from noctule.external_events import ExternalEvent, ExternalEvents
 from noctule.formats.batsim import read_batsim
+from noctule.remote.batsim4_io import merged
 from noctule.workload import Request
 
 MASTER = "master_host"
@@ -49,6 +48,7 @@ class Command:
 
     values: Mapping[str, Sequence[str]]
     flags: frozenset[str]
+    words: Sequence[str] = ()
 
     @classmethod
     def parse(cls, text: str) -> Command:
@@ -57,7 +57,8 @@ class Command:
             raise InputError("commands.txt: got no line that starts Batsim, expected one")
         values: dict[str, list[str]] = {}
         flags = set()
-        words = iter(shlex.split(lines[-1])[1:])
+        given = shlex.split(lines[-1])[1:]
+        words = iter(given)
         for word in words:
             name, has_value, value = word.partition("=")
             if name in VALUED:
@@ -65,7 +66,7 @@ class Command:
                 values.setdefault(VALUED[name], []).append(value)
             else:
                 flags.add(name)
-        return cls(values, frozenset(flags))
+        return cls(values, frozenset(flags), given)
 
     def value(self, name: str, default: str = "") -> str:
         return self.values.get(name, [default])[-1]
@@ -103,8 +104,13 @@ class Recording:
                 return read_bytes(path).decode()
         return None
 
+    @property
+    def export_name(self) -> str:
+        """What the names of the files that were written begin with."""
+        return self.command.value("export", "out").split("/")[-1]
+
     def table(self, name: str) -> list[Row]:
-        text = self.text(f"{self.command.value('export', 'out').split('/')[-1]}_{name}.csv")
+        text = self.text(f"{self.export_name}_{name}.csv")
         return [] if text is None else list(csv.DictReader(io.StringIO(text)))
 
     @cached_property

@@ -1,6 +1,7 @@
-"""Replay recorded runs of Batsim 4, and tell how far execution times and energies differ.
+"""Replay recorded runs of Batsim 4, and tell how far execution times, energies or messages differ.
 
     python tests/recordings.py --durations DIR [--inputs DIR] [NAME...]
+    python tests/recordings.py --messages DIR [--inputs DIR] [NAME...]
 
 DIR has a folder a run, in the form of vectors/batsim/v4 of the reference material, and an
 index.json that says which of them are complete. All that schedulers decided is taken from
@@ -8,6 +9,10 @@ protocol.jsonl, or starts from jobs.csv where there is none. Runs "with latency"
 the replies alone, all dates included; in others each decision is made at the date at which Batsim
 carried it out. Prints a line a run: its worst difference in tolerances, which are
 max(1.5e-6, 1e-6 x value), and the number of jobs. The exit code is 1 if a run is out.
+
+With --messages, all that Batsim told its scheduler and all tables that it wrote are compared
+(recorded_messages.py says how), of the runs whose names begin with tiny_, bs_ or py_; one that died
+midway up to its last message.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from recorded_messages import compare_messages
 from recorded_run import Recording
 from replays import ROUNDING, AnsweringReplay, DatedReplay, Replay
 
@@ -30,6 +36,7 @@ from noctule.errors import NoctuleError
 from noctule.machine import Machine
 
 LEAST_TOLERANCE, TOLERANCE = 1.5e-6, 1e-6
+WITH_MESSAGES = ("tiny_", "bs_", "py_")
 # What Batsim says of jobs that took no time.
 NO_TIME = 1e-5
 FINAL_STATES = {
@@ -44,19 +51,44 @@ FINAL_STATES = {
 def main(arguments: Sequence[str]) -> int:
     shared = os.environ.get("NOCTULE_SHARED", Path(__file__).parents[2] / "shared")
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--durations", type=Path, metavar="DIR", required=True)
+    modes = parser.add_mutually_exclusive_group(required=True)
+    modes.add_argument("--durations", type=Path, metavar="DIR")
+    modes.add_argument("--messages", type=Path, metavar="DIR")
     parser.add_argument("--inputs", type=Path, default=Path(shared) / "vectors/batsim/inputs")
     parser.add_argument("names", nargs="*", help="runs to replay; all if none is named")
     options = parser.parse_args(arguments)
+    if options.messages:
+        return main_messages(options.messages, options.inputs, options.names)
+    return main_durations(options.durations, options.inputs, options.names)
+
+
+def main_messages(folder: Path, inputs: Path, names: Sequence[str]) -> int:
+    n_compared = n_out = n_messages = n_rows = 0
+    for path in sorted(folder.iterdir()):
+        if not (path.name in names if names else path.name.startswith(WITH_MESSAGES)):
+            continue
+        found = compare_messages(path, inputs)
+        print(f"{path.name:50} {found}", flush=True)
+        if found.why_not:
+            continue
+        n_compared += 1
+        n_messages += found.n_messages
+        n_rows += found.n_rows
+        n_out += found.is_out
+    print(f"{n_compared} runs, {n_messages} requests, {n_rows} rows: {n_out} out")
+    return int(n_out > 0 or n_compared == 0)
+
+
+def main_durations(folder: Path, inputs: Path, names: Sequence[str]) -> int:
     n_compared = n_out = n_jobs = 0
     worst = 0.0
-    for name, why_not in runs_of(options.durations):
-        if options.names and name not in options.names:
+    for name, why_not in runs_of(folder):
+        if names and name not in names:
             continue
         if why_not:
             print(f"{name:50} not compared: {why_not}")
             continue
-        found = compare(options.durations / name, options.inputs)
+        found = compare(folder / name, inputs)
         n_compared += 1
         n_jobs += found.n_jobs
         n_out += found.is_out

@@ -147,8 +147,17 @@ void PythonView::apply_start(nb::handle decision) {
         refuse(name, "got the storages " + std::string(nb::repr(storages).c_str()) +
                          ", expected ids of storage hosts by label");
     }
-    if (!what.named_hosts && !(mapping.is_none() && storages.is_none())) {
-        refuse(name, "got a mapping or storages without hosts, expected hosts beside them");
+    const nb::object profile = nb::getattr(decision, "profile");
+    if (!what.named_hosts && !(mapping.is_none() && storages.is_none() && profile.is_none())) {
+        refuse(name,
+               "got a mapping, storages or a profile without hosts, expected hosts beside them");
+    }
+    if (!profile.is_none()) {
+        const std::vector<std::uint32_t>& executors = what.layout.mapping;
+        const nb::object added = jobs_of_.attr("program_of")(
+            name, profile, executors.empty() ? what.hosts.size() : executors.size());
+        what.layout.program = nb::cast<ProgramIndex>(added[0]);
+        engine_->use_programs(nb::cast<std::shared_ptr<ProgramTable>>(added[1]));
     }
     apply_or_postpone(decision, std::move(what));
 }

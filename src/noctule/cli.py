@@ -23,6 +23,7 @@ from noctule.errors import (
 
 # name: (module of noctule.commands, what it does)
 COMMANDS = {
+    "batsim": ("batsim", "Simulate as Batsim 4 does: its options, protocol and files."),
     "campaign": ("campaign", "Do many runs and compare them."),
     "check": ("check", "Say what a schedule from any simulator breaks."),
     "generate": ("generate", "Draw a workload from a model."),
@@ -34,6 +35,9 @@ COMMANDS = {
     "run": ("run", "Simulate a workload under a policy."),
     "trace": ("trace", "Look at logs, cut, scale, convert and fetch them."),
 }
+
+# commands of programs that are imitated: their words are their own, and so are their exit codes
+_FOREIGN = ("batsim",)
 
 _CODES: dict[type[NoctuleError], ExitCode] = {
     InputError: ExitCode.INPUT,
@@ -78,7 +82,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         if sys.stdout is None:
             raise InputError("standard output: is closed, expected one to write to")
-        code = cli.main(args=args, prog_name="noctule", standalone_mode=False)
+        code = _call(sys.argv[1:] if args is None else list(args))
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted", ExitCode.INTERRUPTED)
     except PipeClosed:
@@ -90,7 +94,14 @@ def main(args: Sequence[str] | None = None) -> int:
         return _fail(str(error), _CODES.get(type(error), ExitCode.INPUT))
     except OSError as error:  # a path that the system refuses, a stream that is gone
         return _fail(str(error), ExitCode.INPUT)
-    return int(code or ExitCode.OK)
+    return code if isinstance(code, int) else ExitCode.OK
+
+
+def _call(words: Sequence[str]) -> object:
+    if words and words[0] in _FOREIGN:
+        module = importlib.import_module(f"noctule.commands.{COMMANDS[words[0]][0]}")
+        return module.main(words[1:])
+    return cli.main(args=list(words), prog_name="noctule", standalone_mode=False)
 
 
 def _fail(message: str, code: ExitCode) -> ExitCode:

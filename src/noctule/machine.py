@@ -43,7 +43,7 @@ _WHAT = {
 def machine_plan(platform: Platform) -> _core.MachinePlan:
     """Return the hosts and links of a platform as the core shares them between runs."""
     kinds = list(platform.hosts.kinds)
-    others = [*platform.storages, *([] if platform.master is None else [platform.master])]
+    others = platform.others
     kind_of = np.concatenate(
         [
             np.asarray(platform.hosts.kind_of, dtype=np.uint32),
@@ -290,10 +290,7 @@ class Machine:
     def _host_kind(self, host_id: int) -> HostKind:
         if host_id < self.platform.n_hosts:
             return self.platform.hosts[host_id].kind
-        others = [*self.platform.storages, self.platform.master]
-        other = others[host_id - self.platform.n_hosts]
-        assert other is not None
-        return other.kind
+        return self.platform.others[host_id - self.platform.n_hosts].kind
 
     def _links(self, link: str) -> list[int]:
         named = [self._plan.find_link(name) for name in (link, f"{link}_UP", f"{link}_DOWN")]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from noctule._core import HostSet, ViewJob
-from noctule.workload import Job, JobId
+from noctule.workload import Job, JobId, Profile
 
 __all__ = [
     "AskEnergy",
@@ -179,7 +179,8 @@ class StartJob(msgspec.Struct, frozen=True, gc=False, tag=True):
     """Start a waiting job, on these hosts, or on the first free ones.
 
     With a `mapping`, executor i of the job runs on the host at position mapping[i] among the named
-    ones; `storages` are ids of storage hosts, by the labels that the job's profile uses.
+    ones; `storages` are ids of storage hosts, by the labels that the job's profile uses. With a
+    `profile`, the job does that instead of its own, on as many hosts as are named.
     """
 
     job: ViewJob | JobId
@@ -187,6 +188,7 @@ class StartJob(msgspec.Struct, frozen=True, gc=False, tag=True):
     time: float | None = None
     mapping: Sequence[int] | None = None
     storages: Mapping[str, int] | None = None
+    profile: Profile | None = None
 
 
 class RejectJob(msgspec.Struct, frozen=True, gc=False, tag=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path as FilePath
@@ -314,6 +314,7 @@ class Platform:
         reference_speed: the speed that workloads without one of their own refer to.
         storages: storage hosts; their ids follow those of the compute hosts.
         master: the host kept apart for a batch system's own use, if there is one.
+        unused: hosts of the network that are left out: they have no ids, and run nothing.
         source: the file that the platform was read from.
         notes: what was odd about the file, in sentences.
     """
@@ -322,6 +323,7 @@ class Platform:
     reference_speed: float = 1.0
     storages: tuple[Host, ...] = ()
     master: Host | None = None
+    unused: tuple[Host, ...] = ()
     network: Network = field(default_factory=Network)
     source: str = field(default="", compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
@@ -374,18 +376,40 @@ class Platform:
         speeds.flags.writeable = False
         return speeds
 
+    @property
+    def others(self) -> tuple[Host, ...]:
+        """The hosts that run no jobs: the storage hosts, the master, those left out."""
+        masters = () if self.master is None else (self.master,)
+        return (*self.storages, *masters, *self.unused)
+
     def all_hosts(self) -> Iterator[Host]:
-        """Yield the compute hosts, the storage hosts, and the master."""
+        """Yield the compute hosts, then the others."""
         yield from self.hosts
-        yield from self.storages
-        if self.master is not None:
-            yield self.master
+        yield from self.others
+
+    def with_first_hosts(self, n_hosts: int) -> Platform:
+        """Return the platform with so many compute hosts; the network keeps the rest, unused."""
+        if not 1 <= n_hosts <= self.n_hosts:
+            raise InputError(
+                f"{self.source or 'platform'}: got {n_hosts} hosts to use, "
+                f"expected 1 to {self.n_hosts}"
+            )
+        if n_hosts == self.n_hosts:
+            return self
+        names = self.hosts.names[:n_hosts]
+        used, kind_of = np.unique(self.hosts.kind_of[:n_hosts], return_inverse=True)
+        kinds = [self.hosts.kinds[kind] for kind in used.tolist()]
+        return replace(
+            self,
+            hosts=Hosts(tuple(names), kinds, kind_of.astype(np.int32)),
+            storages=tuple(replace(host, id=n_hosts + i) for i, host in enumerate(self.storages)),
+            unused=(*(replace(host, id=NO_ID) for host in self.hosts[n_hosts:]), *self.unused),
+        )
 
     @property
     def files(self) -> tuple[str, ...]:
         """The files that its own file names: what changes hosts and links over time."""
-        others = [*self.storages, *([] if self.master is None else [self.master])]
-        kinds = [*self.hosts.kinds, *(host.kind for host in others)]
+        kinds = [*self.hosts.kinds, *(host.kind for host in self.others)]
         named = [file for kind in kinds for file in kind.profiles.values()]
         for zone in self.network.walk():
             for link in zone.links if isinstance(zone, Zone) else ():
@@ -402,10 +426,7 @@ class Platform:
 
     def network_plan(self) -> NetworkPlan:
         """Return the network as the core has it: hosts in the order of `all_hosts`."""
-        others = [host.name for host in self.storages]
-        if self.master is not None:
-            others.append(self.master.name)
-        names = chain(self.hosts.names, others)
+        names = chain(self.hosts.names, (host.name for host in self.others))
         return self._routes.plan(self.network, names, self.all_hosts(), self.source)
 
     def route(self, src: str | int, dst: str | int) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from noctule import _core
 from noctule.columns import KIND_DELAY, KIND_PROGRAM, KIND_UNSUPPORTED, id_column
 from noctule.errors import DecisionError, InputError
 from noctule.profile_facts import kind_of, type_of
-from noctule.programs import NO_PROGRAM, Programs
+from noctule.programs import NO_PROGRAM, Programs, check_size
 from noctule.record import PlainJobs
-from noctule.workload import Job, JobId, Label, Workload
+from noctule.workload import Job, JobId, Label, Profile, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,24 @@ class RunJobs:
             programs=None if programs is None else programs.table,
             rank_hosts=job.rank_hosts,
         )
+
+    def program_of(
+        self, where: str, profile: object, n_executors: int
+    ) -> tuple[int, _core.ProgramTable]:
+        """Check a profile that a job is started with, and enter it among the programs."""
+        if not isinstance(profile, get_args(Profile)):
+            raise DecisionError(f"{where}: got the profile {profile!r}, expected a Profile")
+        if not self._runs_programs or kind_of(profile) == KIND_UNSUPPORTED:
+            raise DecisionError(
+                f"{where}: profile type {type_of(profile)} cannot be "
+                + ("simulated" if self._runs_programs else "run without a machine")
+            )
+        try:
+            check_size(where, profile, n_executors)
+        except InputError as error:
+            raise DecisionError(str(error)) from None
+        programs = self._with_programs()
+        return programs.add(profile), programs.table
 
     def _with_programs(self) -> Programs:
         """Return the programs of the run: the workload's, and those registered behind them."""

@@ -152,9 +152,9 @@ def _asked(columns: JobColumns, rows: slice) -> list[Sequence[Any]]:
     words = [FINAL_STATES[JobState(code)] for code in range(len(JobState))]
     walltime = columns.walltime[rows]
     return [
-        _fields(columns.job_id[rows].tolist()),
-        _fields(columns.workload[rows]),
-        _fields(columns.profile[rows]),
+        csv_fields(columns.job_id[rows].tolist()),
+        csv_fields(columns.workload[rows]),
+        csv_fields(columns.profile[rows]),
         columns.submit_time[rows].tolist(),
         columns.n_hosts[rows].tolist(),
         np.where(np.isinf(walltime), -1.0, walltime).tolist(),
@@ -163,7 +163,7 @@ def _asked(columns: JobColumns, rows: slice) -> list[Sequence[Any]]:
     ]
 
 
-def _fields(values: Sequence[Any]) -> Sequence[Any]:
+def csv_fields(values: Sequence[Any]) -> Sequence[Any]:
     """Quote names that would break a line; Batsim, which never quotes, cannot write those."""
     if all(isinstance(value, int) for value in values):
         return values

@@ -14,6 +14,7 @@ import click
 import pytest
 from reference_pages import names, page, section, table, tables, titles
 
+from noctule.batsim.options4 import BATSIM_OPTIONS, OWN_OPTIONS
 from noctule.cli import COMMANDS, cli
 
 Path = tuple[str, ...]
@@ -30,6 +31,8 @@ def leaves(command: click.Command, path: Path = ()) -> Iterator[tuple[Path, clic
 
 
 LEAVES = dict(leaves(cli))
+# programs that are imitated: their options are not Click's
+FOREIGN = {("batsim",): (*BATSIM_OPTIONS, *OWN_OPTIONS)}
 GROUPS = sorted({path[0] for path in LEAVES if len(path) > 1})
 
 
@@ -81,7 +84,7 @@ def common_options() -> set[str]:
 
 def test_all_commands_are_found():
     # a walk that finds nothing would find nothing missing
-    assert len(LEAVES) == 28
+    assert len(LEAVES) == 29
     assert set(COMMANDS) == {path[0] for path in LEAVES}
 
 
@@ -97,12 +100,23 @@ def test_the_commands_of_a_group_are_in_its_table(group):
     assert sorted(listed) == sorted(path[1] for path in LEAVES if path[0] == group)
 
 
-@pytest.mark.parametrize("path", LEAVES, ids=" ".join)
+@pytest.mark.parametrize("path", [path for path in LEAVES if path not in FOREIGN], ids=" ".join)
 def test_every_option_is_documented(path):
     told = common_options().union(*map(options_told, texts_about(path)))
     texts = [text for option in options_of(path) for text in option.opts]
     assert {"--json", "--quiet"} <= set(texts)
     assert [text for text in texts if text not in told] == []
+
+
+@pytest.mark.parametrize("path", FOREIGN, ids=" ".join)
+def test_the_options_of_a_program_that_is_imitated_are_on_a_page_of_their_own(path):
+    known = {
+        name
+        for option in FOREIGN[path]
+        for name in (option.name, option.short, option.alias)
+        if name
+    }
+    assert options_told(page(path[0])) == known
 
 
 OWN_SECTIONS = {

@@ -21,6 +21,12 @@ UNPLAYED = {
         "easy/releases tied with the shadow count": "of a policy that is not there",
         "noctule check out_jobs.csv --hosts N": "N is a number, of recordings that are not there",
     },
+    "docs/howto/batsim.md": {
+        "batsim -s": "of Batsim itself",
+        "noctule batsim -s": "tests/unit/test_batsim_command.py",
+        "noctule batsim -p": "tests/unit/test_batsim_command.py",
+    },
+    "docs/reference/cli.md": {"noctule batsim": "tests/unit/test_batsim_command.py"},
     "docs/howto/run-on-a-cluster.md": {
         "noctule campaign run orders.toml": "tests/cluster/test_slurm.py",
         "dask scheduler": "tests/cluster/test_dask_ends.py",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,13 +18,21 @@ import numpy as np
 from mutations import SEEDS
 
 from noctule import Platform, Schedule, load_platform, load_workload, metrics, simulate, synthetic
+from noctule.batsim.arguments4 import execution_context, read_arguments, refuse_unreadable
 from noctule.errors import NoctuleError
+from noctule.external_events import ExternalEvents
+from noctule.formats.batsim_events import read_batsim_events
+from noctule.formats.dax import read_dax
 from noctule.formats.platforms import save_platform
 from noctule.formats.saving import save_workload
+from noctule.platform import Host, HostKind, Hosts, Role
 from noctule.platform_report import platform_result
 from noctule.policies import make_policy
 from noctule.policies.native import NATIVE_POLICIES
 from noctule.policy import PolicySpec
+from noctule.remote.batsim4_registry import Registry
+from noctule.remote.batsim4_replies import ReplyReader
+from noctule.remote.batsim4_writing import BatsimSetup, BatsimWorkload
 from noctule.run import read_manifest, rerun
 from noctule.testing.invariants import check_schedule
 from noctule.traces import find_oddities, load_raw, load_trace, trace_stats
@@ -213,12 +222,51 @@ def _manifest(path: Path, _: int) -> None:
         rerun(path)
 
 
+def _batsim_reply(path: Path, choice: int) -> None:
+    hosts = Hosts.alike(["h0", "h1", "h2", "h3"], HostKind())
+    platform = Platform(hosts, storages=(Host(4, "nas", HostKind(role=Role.STORAGE)),))
+    profiles = {"each": {"type": "parallel_homogeneous", "cpu": 1e6, "com": 0}}
+    jobs = {f"w0!{i}": {"id": i, "subtime": 0, "res": 2, "profile": "each"} for i in (1, 2, 3)}
+    setup = BatsimSetup(
+        platform=platform,
+        workloads=[BatsimWorkload("w0", "w0.json", jobs, profiles)],
+        dynamic_jobs=True,
+        energy=True,
+        exact_dates=choice % 2 == 0,
+    )
+    reader = ReplyReader(setup, Registry(setup), [])
+    reader.jobs.update({job_id: job_id for job_id in jobs})
+    reader.read(path.read_bytes(), 10.0)
+
+
+def _dax(path: Path, _: int) -> None:
+    workflow = read_dax(path.read_bytes(), source="flow.dax")
+    assert len(workflow.first) > 0 or not workflow.tasks
+
+
+def _batsim_events(path: Path, _: int) -> None:
+    events = read_batsim_events(path.read_bytes(), source="events", forward_unknown=True)
+    ExternalEvents.from_events(events, source="events")
+
+
+def _batsim_words(path: Path, _: int) -> None:
+    words = path.read_bytes().decode("utf-8", "surrogateescape").splitlines()
+    run = read_arguments(words)
+    execution_context(run)
+    with suppress(NoctuleError):  # none of its files is there
+        refuse_unreadable(run)
+
+
 READERS = {
     reader.name: reader
     for reader in (
         Reader("swf", ".swf", _swf),
         Reader("batsim", ".json", _batsim),
         Reader("batsim_programs", ".json", _batsim_programs),
+        Reader("batsim_reply", ".json", _batsim_reply),
+        Reader("batsim_events", ".txt", _batsim_events),
+        Reader("batsim_words", ".txt", _batsim_words),
+        Reader("dax", ".dax", _dax),
         Reader("simgrid", ".xml", _platform),
         Reader("platform_toml", ".toml", _platform),
         Reader("platform_json", ".json", _platform),

@@ -43,6 +43,41 @@ def test_an_execution_time_that_differs_makes_the_run_fail(
     assert "OUT: job w0!" in capsys.readouterr().out
 
 
+def test_every_message_and_every_table_is_batsims(
+    recordings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["--messages", str(recordings / "v4"), "--inputs", str(recordings / "inputs")])
+    assert code == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "said"),
+    [
+        ("protocol.jsonl", ("10.002015", "10.002115"), "request 5 (t=10.002115).now"),
+        ("protocol.jsonl", ("JOB_COMPLETED", "JOB_KILLED"), ".events[0].type: 'JOB_COMPLETED'"),
+        ("out_jobs.csv", (",10.000000,", ",10.000020,"), "jobs.csv: row 0: execution_time"),
+        ("out_machine_states.csv", ("\n", "\n0,0,0,0,4,0\n"), "machine_states.csv: row 0"),
+    ],
+)
+def test_a_message_or_a_row_that_differs_makes_the_run_fail(
+    recordings: Path,
+    tmp_path: Path,
+    *,
+    capsys: pytest.CaptureFixture[str],
+    file: str,
+    change: tuple[str, str],
+    said: str,
+) -> None:
+    run = tmp_path / "spoilt"
+    run.mkdir()
+    for path in (recordings / "v4" / "bs_fcfs_fast_delays").iterdir():
+        (run / path.name).write_bytes(path.read_bytes())
+    (run / file).write_text((run / file).read_text().replace(*change, 1))
+    words = ["--messages", str(tmp_path), "--inputs", str(recordings / "inputs"), "spoilt"]
+    assert main(words) == 1
+    assert said in capsys.readouterr().out
+
+
 # With the latency of Batsim's own messages, all dates are those that it printed, with six decimals.
 POLICIES = {
     "bs_fcfs_fast_various": "fcfs",

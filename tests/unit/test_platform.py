@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from noctule.errors import InputError
+from noctule.formats.platforms import load_platform
 from noctule.network import Network, NumberedNames
 from noctule.platform import MAX_HOSTS, Host, HostKind, Hosts, Platform, SleepState
 
@@ -150,3 +152,18 @@ def test_without_numbers_there_is_one_name() -> None:
     assert (list(names), len(names), names[0]) == (["login"], 1, "login")
     with pytest.raises(IndexError):
         _ = names[1]
+
+
+def test_hosts_can_be_left_out_while_the_network_keeps_them(tmp_path: Path) -> None:
+    text = """<platform version="4.1"><zone id="z" routing="Full">
+      <cluster id="c" prefix="h" suffix="" radical="0-3" speed="1Gf" bw="1GBps" lat="1us"/>
+    </zone></platform>"""
+    (tmp_path / "p.xml").write_text(text)
+    whole = load_platform(tmp_path / "p.xml")
+    part = whole.with_first_hosts(2)
+    assert list(part.hosts.names) == ["h0", "h1"]
+    assert [host.name for host in part.unused] == ["h2", "h3"]
+    assert part.route("h0", "h3") == whole.route("h0", "h3")
+    assert whole.with_first_hosts(4) is whole
+    with pytest.raises(InputError, match="got 5 hosts to use, expected 1 to 4"):
+        whole.with_first_hosts(5)

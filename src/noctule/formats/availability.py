@@ -193,8 +193,7 @@ class _Reader:
 
 
 def _has_profiles(platform: Platform) -> bool:
-    others = [*platform.storages, *([platform.master] if platform.master else [])]
-    kinds = [*platform.hosts.kinds, *(host.kind for host in others)]
+    kinds = [*platform.hosts.kinds, *(host.kind for host in platform.others)]
     return any(kind.profiles for kind in kinds)
 
 

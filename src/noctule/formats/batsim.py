@@ -40,10 +40,50 @@ _PLACED = frozenset(("id", "subtime", "res", "profile", "walltime"))
 _NO_WALLTIME = -1
 
 
+@dataclass(frozen=True, slots=True)
+class BatsimFile:
+    """A workload as its file has it.
+
+    Attributes:
+        jobs: in Batsim's order: by date, then by id, compared as text.
+        profiles: by the names that the jobs use.
+        raw_jobs: objects of the jobs, in the order of `jobs`.
+        raw_profiles: objects of the profiles, by the names of the file.
+        headers: all other fields.
+        n_moved: how many jobs stand elsewhere in the file.
+    """
+
+    jobs: Sequence[Job]
+    profiles: Mapping[str, Profile]
+    raw_jobs: Sequence[Mapping[str, Any]]
+    raw_profiles: Mapping[str, Mapping[str, Any]]
+    headers: Mapping[str, Any]
+    n_moved: int = 0
+
+
 def read_batsim(text: bytes, *, source: str, name: str = "w0") -> Workload:
     """Make a Workload of the text of a Batsim JSON workload.
 
     Jobs submitted at the same time are in Batsim's order: by their ids, compared as text.
+    """
+    file = read_batsim_file(text, source=source, name=name)
+    return Workload.from_jobs(
+        file.jobs,
+        name=name,
+        profiles=file.profiles,
+        raw_profiles=file.raw_profiles,
+        headers=file.headers,
+        reading=_reading(file),
+        source=source,
+    )
+
+
+def read_batsim_file(
+    text: bytes, *, source: str, name: str = "w0", full_names: bool = False
+) -> BatsimFile:
+    """Read the text of a Batsim JSON workload.
+
+    With `full_names`, ids and names of profiles have that of the workload before them: `w0!1`.
     """
     top = JsonObject(source, "", _decoded(text, source))
     top.whole("nb_res", least=1)
@@ -53,25 +93,32 @@ def read_batsim(text: bytes, *, source: str, name: str = "w0") -> Workload:
     if not isinstance(raw_jobs, list):
         top.refuse("jobs", "an array")
     _refuse_duplicate_profiles(text, source)
+    prefix = f"{name}!" if full_names else ""
     sized = read_profiles(source, raw_profiles, workload=name)
-    in_file = _JobReader(source, name, sized).read(raw_jobs)
-    jobs = sorted(in_file, key=lambda job: (job.submit_time, job.id))
-    return Workload.from_jobs(
-        jobs,
-        name=name,
-        profiles={name: entry.profile for name, entry in sized.items()},
+    jobs = _JobReader(source, name, sized, prefix).read(raw_jobs)
+    order = sorted(range(len(jobs)), key=lambda i: (jobs[i].submit_time, jobs[i].id))
+    return BatsimFile(
+        jobs=[jobs[i] for i in order],
+        profiles={prefix + name: entry.profile for name, entry in sized.items()},
+        raw_jobs=[raw_jobs[i] for i in order],
         raw_profiles=raw_profiles,
         headers={k: v for k, v in top.fields.items() if k not in ("profiles", "jobs")},
-        reading=_reading(in_file, jobs),
-        source=source,
+        n_moved=sum(place != i for place, i in enumerate(order)),
     )
 
 
-def _reading(in_file: Sequence[Job], jobs: Sequence[Job]) -> list[ReadingRule]:
-    moved = sum(a is not b for a, b in zip(in_file, jobs, strict=True))
+def read_batsim_job(
+    raw: Mapping[str, Any], *, source: str, workload: str, profiles: Mapping[str, SizedProfile]
+) -> Job:
+    """Make a Job of one object, of a workload whose profiles are known; its id gets no prefix."""
+    return _JobReader(source, workload, profiles).job(JsonObject.of(source, "job", raw))
+
+
+def _reading(file: BatsimFile) -> list[ReadingRule]:
+    jobs = file.jobs
     unsupported = sum(kind_of(job.profile) == KIND_UNSUPPORTED for job in jobs)
     touched = {
-        "order: sorted by submit time, then by id as text": moved,
+        "order: sorted by submit time, then by id as text": file.n_moved,
         "profile: kept, of a type that cannot be simulated": unsupported,
     }
     return [
@@ -88,6 +135,7 @@ class _JobReader:
     source: str
     name: str
     profiles: Mapping[str, SizedProfile]
+    prefix: str = ""
 
     def read(self, raw_jobs: Sequence[Any]) -> list[Job]:
         """Return the jobs in the order of the file."""
@@ -121,6 +169,7 @@ class _JobReader:
             fields.refuse("res", f"{sized.size}, the size of profile {profile_name!r}")
         job_id = self.job_id(fields, "id")
         walltime = _walltime(fields)
+        profile_name = self.prefix + profile_name
         if fields.fields.keys() <= _PLACED:
             return Job(
                 job_id,
@@ -149,13 +198,13 @@ class _JobReader:
         )
 
     def job_id(self, fields: JsonObject, key: str) -> str:
-        """Return an id without the name of the workload, which Batsim allows in front of it."""
+        """Return an id; Batsim allows the name of the workload in front of it."""
         value = fields.fields.get(key)
         if type(value) is int:
-            return str(value)
+            return f"{self.prefix}{value}"
         if not isinstance(value, str) or not value:
             fields.refuse(key, "a whole number or a string")
-        return self.bare(fields, key, value, "an id")
+        return self.prefix + self.bare(fields, key, value, "an id")
 
     def profile_name(self, fields: JsonObject) -> str:
         """Return the name of a profile that exists."""

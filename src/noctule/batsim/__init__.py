@@ -1,0 +1,1 @@
+"""What the program Batsim does beside simulating: its command line, its inputs, its files."""

@@ -1,0 +1,78 @@
+"""A policy that lets another decide, and keeps what Batsim's files need and no schedule tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from noctule.messages import (
+    Decision,
+    Event,
+    HostsAvailable,
+    HostsUnavailable,
+    SetPowerState,
+    StartJob,
+)
+from noctule.policy import Policy, View
+from noctule.workload import JobId
+
+if TYPE_CHECKING:
+    from noctule._core import HostSet
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Hosts that left or came back."""
+
+    time: float
+    hosts: HostSet
+    is_back: bool
+
+
+class Witness:
+    """Sees what a policy is told and decides.
+
+    Attributes:
+        n_decisions: starts and requests for power states, so far.
+        starts: for each started job, how many decisions came before.
+        power_requests: the same for each request for a power state, in order.
+        availabilities: which hosts left and came back, in order.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        """Take the policy that decides."""
+        self.n_decisions = 0
+        self.starts: dict[JobId, int] = {}
+        self.power_requests: list[int] = []
+        self.availabilities: list[Availability] = []
+        self._policy = policy
+
+    def decide(self, view: View, events: Sequence[Event]) -> Iterable[Decision]:
+        """Let the policy decide."""
+        for event in events:
+            if isinstance(event, HostsAvailable | HostsUnavailable):
+                is_back = isinstance(event, HostsAvailable)
+                self.availabilities.append(Availability(event.time, event.hosts, is_back))
+        decisions = self._policy.decide(view, events) or ()
+        if not isinstance(decisions, list):
+            return self._noting(decisions)
+        for decision in decisions:
+            self._note(decision)
+        return decisions
+
+    def _noting(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
+        """Note decisions one by one: what comes next may depend on what the last has done."""
+        for decision in decisions:
+            self._note(decision)
+            yield decision
+
+    def _note(self, decision: Decision) -> None:
+        if isinstance(decision, StartJob):
+            job = decision.job
+            job_id = job if isinstance(job, str | int) else job.id
+            self.starts.setdefault(job_id, self.n_decisions)
+            self.n_decisions += 1
+        elif isinstance(decision, SetPowerState):
+            self.power_requests.append(self.n_decisions)
+            self.n_decisions += 1

@@ -1,0 +1,70 @@
+"""Batsim 4's lists of external events: one JSON object a line.
+
+`{"type": "machine_unavailable", "timestamp": 42.5, "resources": "0 3-5"}` takes hosts away,
+`machine_available` gives them back; what else happens is only told, if it is to be told at all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from noctule._core import HostSet
+from noctule.errors import InputError
+from noctule.external_events import ExternalEvent, Kind
+from noctule.formats.json_object import JsonObject, shown_json
+
+_HOST_KINDS: dict[str, Kind] = {
+    "machine_available": "available",
+    "machine_unavailable": "unavailable",
+}
+
+
+def read_batsim_events(
+    text: bytes, *, source: str, forward_unknown: bool = False
+) -> list[ExternalEvent]:
+    """Read the events of a file, in their order there.
+
+    Types that Batsim does not know are refused, or, with `forward_unknown`, kept as they are.
+    """
+    events = []
+    for number, line in enumerate(text.split(b"\n"), start=1):
+        if line.strip():
+            events.append(_event(line, f"{source}: line {number}", forward_unknown))
+    return events
+
+
+def _event(line: bytes, where: str, forward_unknown: bool) -> ExternalEvent:
+    fields = JsonObject(where, "", _decoded(line, where))
+    time = fields.non_negative("timestamp")
+    kind = _HOST_KINDS.get(fields.text("type"))
+    if kind is not None:
+        return ExternalEvent(time, kind, hosts=_hosts(fields))
+    if not forward_unknown:
+        known = " or ".join(_HOST_KINDS)
+        fields.refuse("type", f"{known}; --forward-unknown-events passes all others on")
+    return ExternalEvent(time, "generic", data=line.strip().decode())
+
+
+def _hosts(fields: JsonObject) -> HostSet:
+    """Read a set of hosts, whose parts may overlap and stand in any order."""
+    text = fields.text("resources")
+    try:
+        return HostSet.from_str(" ".join(text.split()))
+    except InputError:
+        fields.refuse("resources", "hosts as in '0-3 7'")
+
+
+def _decoded(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        value = msgspec.json.decode(line)
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: not valid JSON: got bytes that are not UTF-8 text") from None
+    except RecursionError:
+        raise InputError(f"{where}: not valid JSON: nested too deeply") from None
+    except msgspec.DecodeError as error:
+        raise InputError(f"{where}: not valid JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: got {shown_json(value)}, expected an object")
+    return value
