@@ -1,10 +1,10 @@
-# make demo | test | test-slow | test-cluster | test-simgrid | fuzz | lint | docs | bench | format | stubs | clean
+# make demo | test | test-slow | test-cluster | test-simgrid | test-clients | fuzz | lint | docs | bench | format | stubs | clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: demo test test-slow test-cluster test-simgrid test-cpp test-sanitized fuzz lint docs study bench format stubs clean
+.PHONY: demo test test-slow test-cluster test-simgrid test-clients test-cpp test-sanitized fuzz lint docs study bench format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -37,6 +37,11 @@ test-cluster: $(VENV)/.installed
 test-simgrid: $(VENV)/.installed
 	tests/simgrid/install-simgrid
 	NOCTULE_TEST_SIMGRID=1 $(BIN)/python -m pytest -q -n 2 tests/simgrid
+
+# Schedulers and tools of others, unmodified, and our own examples in other languages.
+test-clients: $(VENV)/.installed
+	PYTHON=$(PYTHON) tests/clients/install-clients
+	NOCTULE_TEST_CLIENTS=1 $(BIN)/python -m pytest -q tests/clients
 
 test-cpp: $(BIN)/python
 	mkdir -p build

@@ -49,10 +49,9 @@ void Engine::report_deadlock(const std::string& what) const {
                       : collect_stuck(JobState::pending) ? " for others to end"
                                                          : nullptr;
     if (why == nullptr) {
-        throw DeadlockError(text + ", although every job has ended" +
-                            (is_registration_open_
-                                 ? "; the policy has not finished its registration"
-                                 : ""));
+        throw DeadlockError(
+            text + ", although every job has ended" +
+            (is_registration_open_ ? "; the policy has not finished its registration" : ""));
     }
     const bool one = stuck.size() == 1;
     const bool runs = status_[stuck.front()].state == JobState::running;

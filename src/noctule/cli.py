@@ -33,6 +33,7 @@ COMMANDS = {
     "policies": ("policies", "List the policies that --policy knows by name."),
     "rerun": ("run", "Do a run again and tell whether it comes out the same."),
     "run": ("run", "Simulate a workload under a policy."),
+    "serve-policy": ("serve_policy", "Let a policy decide for a simulator in another process."),
     "trace": ("trace", "Look at logs, cut, scale, convert and fetch them."),
 }
 
@@ -59,7 +60,7 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"noctule.commands.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -134,6 +134,15 @@ class PolicySpec:
             at = found.end()
         return cls(match["name"], parameters)
 
+    def with_option(self, text: str) -> PolicySpec:
+        """Add a parameter that is written NAME=VALUE."""
+        name, equals, value = text.partition("=")
+        if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
+            raise InputError(f"policy {self.name}: got {text!r}, expected parameter=value")
+        if name in self.parameters:
+            raise InputError(f"policy {self.name}: parameter {name} given twice")
+        return PolicySpec(self.name, {**self.parameters, name: _value(value)})
+
     def __str__(self) -> str:
         """Write the spec so that parse() reads the same one."""
         if not self.parameters:

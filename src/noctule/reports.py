@@ -18,6 +18,7 @@ from noctule.record import JobState
 from noctule.run import hosts_told_by
 
 if TYPE_CHECKING:
+    from noctule.remote.serving import PolicyServer
     from noctule.run import Execution, Rerun
     from noctule.schedule import Schedule
     from noctule.testing.observed import Violation
@@ -155,6 +156,20 @@ def policies_result() -> Result:
     lines += [f"  {name}: {', '.join(values)}" for name, values in parameters.items()]
     lines.append("others: FILE.py:CLASS, MODULE:CLASS")
     return Result(data, table, lines)
+
+
+def served_result(policy: str, server: PolicyServer) -> Result:
+    """Say what a policy was asked until the simulation ended."""
+    data = {
+        "policy": policy,
+        "n_requests": server.n_requests,
+        "n_jobs": server.n_jobs,
+        "end": server.now,
+    }
+    line = (
+        f"{policy}: {server.n_requests} requests, {_jobs(server.n_jobs)}, until {server.now:.15g}"
+    )
+    return Result(data, lines=[line])
 
 
 def _jobs(n: int) -> str:

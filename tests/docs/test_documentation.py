@@ -26,7 +26,14 @@ UNPLAYED = {
         "noctule batsim -s": "tests/unit/test_batsim_command.py",
         "noctule batsim -p": "tests/unit/test_batsim_command.py",
     },
-    "docs/reference/cli.md": {"noctule batsim": "tests/unit/test_batsim_command.py"},
+    "docs/howto/decide-from-another-program.md": {
+        "noctule serve-policy": "tests/clients",
+        "g++": "tests/clients",
+    },
+    "docs/reference/cli.md": {
+        "noctule batsim": "tests/unit/test_batsim_command.py",
+        "noctule serve-policy": "tests/unit/test_serve_policy.py",
+    },
     "docs/howto/run-on-a-cluster.md": {
         "noctule campaign run orders.toml": "tests/cluster/test_slurm.py",
         "dask scheduler": "tests/cluster/test_dask_ends.py",

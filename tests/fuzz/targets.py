@@ -33,6 +33,7 @@ from noctule.policy import PolicySpec
 from noctule.remote.batsim4_registry import Registry
 from noctule.remote.batsim4_replies import ReplyReader
 from noctule.remote.batsim4_writing import BatsimSetup, BatsimWorkload
+from noctule.remote.serving import PolicyServer, make_served
 from noctule.run import read_manifest, rerun
 from noctule.testing.invariants import check_schedule
 from noctule.traces import find_oddities, load_raw, load_trace, trace_stats
@@ -239,6 +240,13 @@ def _batsim_reply(path: Path, choice: int) -> None:
     reader.read(path.read_bytes(), 10.0)
 
 
+def _batsim_requests(path: Path, choice: int) -> None:
+    """Read requests of a simulator, one a line."""
+    server = PolicyServer(make_served(("easy", "conservative", "filler")[choice % 3]))
+    for line in path.read_bytes().splitlines():
+        server.answer(line)
+
+
 def _dax(path: Path, _: int) -> None:
     workflow = read_dax(path.read_bytes(), source="flow.dax")
     assert len(workflow.first) > 0 or not workflow.tasks
@@ -264,6 +272,7 @@ READERS = {
         Reader("batsim", ".json", _batsim),
         Reader("batsim_programs", ".json", _batsim_programs),
         Reader("batsim_reply", ".json", _batsim_reply),
+        Reader("batsim_requests", ".jsonl", _batsim_requests),
         Reader("batsim_events", ".txt", _batsim_events),
         Reader("batsim_words", ".txt", _batsim_words),
         Reader("dax", ".dax", _dax),

@@ -12,8 +12,6 @@ from noctule.errors import InputError
 from noctule.profile_facts import return_code_of
 from noctule.workload import Compute, HomogeneousTask, ParallelTask, Profile, Sequence
 
-__all__ = ["merged"]
-
 Hosts = Many[int]
 Flops = defaultdict[int, float]
 Traffic = defaultdict[tuple[int, int], float]

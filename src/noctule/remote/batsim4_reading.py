@@ -16,8 +16,6 @@ import msgspec
 from noctule.errors import ProtocolError
 from noctule.formats.json_object import shown_json
 
-__all__ = ["Reply", "ReplyEvent", "quoted", "read_reply"]
-
 _LONGEST_QUOTE = 60
 
 

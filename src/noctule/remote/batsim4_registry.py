@@ -26,8 +26,6 @@ from noctule.remote.batsim4_writing import (
 )
 from noctule.workload import Compute, HomogeneousTask, Job, Profile, Sequence
 
-__all__ = ["Registry"]
-
 _FULL_ID = re.compile("([^!]+)!+([^!]+)")
 # Fields of a job that mean something; all others are only forwarded.
 _JOB_FIELDS = ("id", "subtime", "res", "profile", "walltime", RANK_HOSTS)

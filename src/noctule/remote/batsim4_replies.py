@@ -33,8 +33,6 @@ from noctule.remote import batsim4_reading as reading
 from noctule.remote.batsim4_registry import Registry
 from noctule.remote.batsim4_writing import BatsimSetup
 
-__all__ = ["ReplyReader"]
-
 _STATES = {
     "RUNNING": "running",
     "COMPLETED_SUCCESSFULLY": "completed",

@@ -16,8 +16,6 @@ import msgspec
 from noctule.errors import InputError
 from noctule.platform import Host, Platform, Role
 
-__all__ = ["BatsimSetup", "BatsimWorkload", "json_text", "simulation_begins"]
-
 #: The name of a profile, the part that it is in, and how much of it is done.
 Level = tuple[str, int, float]
 

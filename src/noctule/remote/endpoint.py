@@ -20,7 +20,7 @@ from noctule.errors import InputError, ProtocolError
 if TYPE_CHECKING:
     import zmq
 
-__all__ = ["Answering", "Asking", "is_local"]
+__all__ = ["Answering", "Asking"]
 
 #: Longer messages are refused: nothing that a scheduler decides in one go is so long.
 MOST_BYTES = 64 * 2**20
