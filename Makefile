@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
+DRIVER := $(wildcard src/noctule/simgrid/*.hpp src/noctule/simgrid/*.cpp)
 
 .PHONY: demo test test-slow test-cluster test-simgrid test-clients test-cpp test-sanitized fuzz lint docs study bench format stubs clean
 
@@ -69,7 +70,7 @@ fuzz: $(VENV)/.installed
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror $(NATIVE)
+	$(BIN)/clang-format --dry-run --Werror $(NATIVE) $(DRIVER)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	mkdir -p build
@@ -94,7 +95,7 @@ bench: $(VENV)/.installed
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $(NATIVE)
+	$(BIN)/clang-format -i $(NATIVE) $(DRIVER)
 
 stubs: $(VENV)/.installed
 	$(BIN)/python -m nanobind.stubgen -q -m noctule._core -O src/noctule

@@ -3,7 +3,7 @@
     python bench/fluid.py [--quick] [SECTION...]
 
 Sections: blocks, random, many, wide, computing. The tasks are those of `fluid_tasks.py`; SimGrid is
-asked by the driver under `tests/simgrid`, where it is installed (Debian's libsimgrid-dev). Neither
+asked by the driver of `noctule.simgrid`, where it is installed (Debian's libsimgrid-dev). Neither
 side is charged for reading its input. Prints a table; the exit code is 1 if a bound is missed.
 """
 
@@ -25,10 +25,8 @@ from measures import Measure, report
 
 import noctule as nt
 from noctule import _core
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "simgrid"))
-
-from simgrid_driver import Driver, SimGridMissingError
+from noctule.simgrid.building import SimGridMissingError
+from noctule.simgrid.driver import Driver
 
 TCP_WINDOW = 4194304.0
 TOLERANCE = 1e-9

@@ -35,6 +35,7 @@ COMMANDS = {
     "run": ("run", "Simulate a workload under a policy."),
     "serve-policy": ("serve_policy", "Let a policy decide for a simulator in another process."),
     "trace": ("trace", "Look at logs, cut, scale, convert and fetch them."),
+    "verify": ("verify", "Do a run here and in SimGrid, and tell how far they differ."),
 }
 
 # commands of programs that are imitated: their words are their own, and so are their exit codes

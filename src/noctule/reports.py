@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from noctule.remote.serving import PolicyServer
     from noctule.run import Execution, Rerun
     from noctule.schedule import Schedule
+    from noctule.simgrid.verification import Verification
     from noctule.testing.observed import Violation
     from noctule.workload import Workload
 
@@ -43,13 +44,14 @@ def describe_run(execution: Execution) -> Iterator[str]:
     n_jobs, seconds = len(execution.schedule), execution.timing.simulate_s
     speed = f", {n_jobs / seconds:.0f} jobs/s" if seconds > 0 else ""
     yield f"{_jobs(n_jobs)} simulated in {seconds:.3f} s{speed}"
-    platform = execution.schedule.platform
+    yield from describe_oddities(execution.schedule)
+
+
+def describe_oddities(schedule: Schedule) -> Iterator[str]:
+    """Say what was odd about a platform and a run, and which jobs came to nothing."""
+    platform = schedule.platform
     yield from (f"{platform.source}: {note}" for note in platform.notes)
-    yield from execution.schedule.notes
-    yield from _describe_refusals(execution.schedule)
-
-
-def _describe_refusals(schedule: Schedule) -> Iterator[str]:
+    yield from schedule.notes
     state = schedule.record.state
     rejected = state == JobState.REJECTED
     oversized = rejected & (schedule.column("n_hosts") > schedule.platform.n_hosts)
@@ -144,6 +146,40 @@ def check_result(path: str, n_jobs: int, violations: Sequence[Violation]) -> Res
     lines = [f"{violation.rule}: {violation.message}" for violation in violations]
     lines.append(f"{path}: {_jobs(n_jobs)}, {n or 'no'} violation{'' if n == 1 else 's'}")
     return Result(data, lines=lines)
+
+
+def verification_result(
+    found: Verification, inputs: tuple[str, str, str], tolerance: float
+) -> Result:
+    """Say how far a run differs from what SimGrid makes of it."""
+    version = found.simgrid_version
+    compared = {"ends of jobs (s)": found.dates}
+    data = dict(zip(("platform", "workload", "policy"), inputs, strict=True)) | {
+        "simgrid": version,
+        "simgrid_seconds": found.simgrid_seconds,
+        "tolerance": tolerance,
+        "agrees": found.relative <= tolerance,
+        "finish_time": asdict(found.dates),
+    }
+    if found.joules is not None and found.all_joules is not None:
+        compared |= {"joules of hosts": found.joules, "joules in all": found.all_joules}
+        data |= {"joules": asdict(found.joules), "all_joules": asdict(found.all_joules)}
+    rows = [
+        [
+            what,
+            str(one.n),
+            f"{one.absolute:.2e}",
+            f"{one.relative:.2e}",
+            one.name,
+            f"{one.ours:.15g}",
+            f"{one.simgrid:.15g}",
+        ]
+        for what, one in compared.items()
+    ]
+    headers = ["compared", "number", "largest difference", "relative", "at", "here", "SimGrid"]
+    verdict = "no" if found.relative <= tolerance else "a"
+    line = f"SimGrid {version}: {verdict} relative difference above {tolerance:g}"
+    return Result(data, Table(headers, rows), ["", line])
 
 
 def policies_result() -> Result:

@@ -26,6 +26,10 @@ UNPLAYED = {
         "noctule batsim -s": "tests/unit/test_batsim_command.py",
         "noctule batsim -p": "tests/unit/test_batsim_command.py",
     },
+    "docs/howto/check-with-simgrid.md": {
+        "apt-get install": "needs root",
+        "$ noctule verify": "tests/simgrid/test_verify.py",
+    },
     "docs/howto/decide-from-another-program.md": {
         "noctule serve-policy": "tests/clients",
         "g++": "tests/clients",
@@ -33,6 +37,7 @@ UNPLAYED = {
     "docs/reference/cli.md": {
         "noctule batsim": "tests/unit/test_batsim_command.py",
         "noctule serve-policy": "tests/unit/test_serve_policy.py",
+        "noctule verify": "tests/simgrid/test_verify.py",
     },
     "docs/howto/run-on-a-cluster.md": {
         "noctule campaign run orders.toml": "tests/cluster/test_slurm.py",

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simgrid_driver import Driver, SimGridMissingError
+
+from noctule.simgrid.building import SimGridMissingError
+from noctule.simgrid.driver import Driver
 
 
 @pytest.fixture(scope="session")

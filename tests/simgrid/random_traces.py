@@ -277,7 +277,7 @@ def random_trace(seed: int) -> Case:
 
 
 def main() -> None:
-    from simgrid_driver import Driver
+    from noctule.simgrid.driver import Driver
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("seeds", type=int, nargs="+", metavar="SEED")

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from random_cases import random_case
 from random_traces import random_trace
-from simgrid_driver import NETWORKS, Driver
+
+from noctule.simgrid.driver import NETWORKS, Driver
 
 Answer = dict[str, Any]
 

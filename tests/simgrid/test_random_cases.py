@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from random_cases import random_case
 from random_traces import random_trace
-from simgrid_driver import Driver
 
-N_CASES = int(os.environ.get("NOCTULE_SIMGRID_CASES", "1800"))
+from noctule.simgrid.driver import Driver
+
+N_CASES = int(os.environ.get("NOCTULE_SIMGRID_CASES", "2000"))
 N_TRACES = N_CASES * 2 // 9
 FIRST_SEED = int(os.environ.get("NOCTULE_SIMGRID_SEED", "0"))
 PER_TEST = 100
@@ -63,6 +64,7 @@ def disagreement(case: dict[str, Any]) -> str:
 
 
 def kept(case: dict[str, Any]) -> Path:
+    FAILURES.mkdir(parents=True, exist_ok=True)
     path = FAILURES / f"{case['name']}.json"
     path.write_text(json.dumps({"made_with": "SimGrid", "cases": [case]}, indent=1) + "\n")
     return path

@@ -2,12 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, TypeVar
 
 import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+# the last first, as decorators are applied
+_SIMULATION_OPTIONS = {
+    "batsim-latency": click.option(
+        "--batsim-latency", is_flag=True, help="Pay for the messages that Batsim sends itself."
+    ),
+    "report-ranks": click.option(
+        "--report-ranks", is_flag=True, help="Ranks of a trace tell their ends by messages."
+    ),
+    "machine": click.option(
+        "--machine", is_flag=True, help="Simulate hosts and links also where timers would do."
+    ),
+    "share-hosts": click.option(
+        "--share-hosts", is_flag=True, help="The policy may put several jobs on a host."
+    ),
+    "solver": click.option(
+        "--solver",
+        type=click.Choice(["simgrid", "max-min"]),
+        default="simgrid",
+        show_default=True,
+        help="How tasks share hosts and links.",
+    ),
+    "energy": click.option(
+        "--energy",
+        type=click.Choice(["off", "exact", "simgrid"]),
+        default="off",
+        show_default=True,
+        help="Count joules, at every change or at SimGrid's few moments.",
+    ),
+    "wait-for-timers": click.option(
+        "--wait-for-timers", is_flag=True, help="Calls the policy asked for keep a run alive."
+    ),
+    "clairvoyant": click.option(
+        "--clairvoyant", is_flag=True, help="Let the policy see true runtimes."
+    ),
+    "epilogue-delay": click.option(
+        "--epilogue-delay", type=float, default=0.0, help="Seconds after each job."
+    ),
+    "launch-delay": click.option(
+        "--launch-delay", type=float, default=0.0, help="Seconds before each job."
+    ),
+    "walltimes": click.option(
+        "--walltimes",
+        type=click.Choice(["engine", "policy"]),
+        default="engine",
+        show_default=True,
+        help="Who stops jobs at their walltime.",
+    ),
+    "until": click.option(
+        "--until", type=float, metavar="T", help="Stop at this simulated second."
+    ),
+}
 
 
 def output_options(command: Command) -> Command:
@@ -18,6 +70,18 @@ def output_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def simulation_options(*, without: Container[str] = ()) -> Callable[[Command], Command]:
+    """Add the options of `simulate`, but for some."""
+
+    def add(command: Command) -> Command:
+        for name, option in _SIMULATION_OPTIONS.items():
+            if name not in without:
+                command = option(command)
+        return command
+
+    return add
 
 
 def reading_options(command: Command) -> Command:

@@ -6,60 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from noctule.commands.options import Command, output_options, reading_options
+from noctule.commands.options import output_options, reading_options, simulation_options
 from noctule.console import ExitCode, speaking
 
 if TYPE_CHECKING:
     from noctule.machine import Billing, Solver
     from noctule.run import RunOptions
-
-
-def _simulation_options(command: Command) -> Command:
-    """Add the options of `simulate`."""
-    for option in (
-        click.option(
-            "--batsim-latency", is_flag=True, help="Pay for the messages that Batsim sends itself."
-        ),
-        click.option(
-            "--report-ranks", is_flag=True, help="Ranks of a trace tell their ends by messages."
-        ),
-        click.option(
-            "--machine", is_flag=True, help="Simulate hosts and links also where timers would do."
-        ),
-        click.option(
-            "--share-hosts", is_flag=True, help="The policy may put several jobs on a host."
-        ),
-        click.option(
-            "--solver",
-            type=click.Choice(["simgrid", "max-min"]),
-            default="simgrid",
-            show_default=True,
-            help="How tasks share hosts and links.",
-        ),
-        click.option(
-            "--energy",
-            type=click.Choice(["off", "exact", "simgrid"]),
-            default="off",
-            show_default=True,
-            help="Count joules, at every change or at SimGrid's few moments.",
-        ),
-        click.option(
-            "--wait-for-timers", is_flag=True, help="Calls the policy asked for keep a run alive."
-        ),
-        click.option("--clairvoyant", is_flag=True, help="Let the policy see true runtimes."),
-        click.option("--epilogue-delay", type=float, default=0.0, help="Seconds after each job."),
-        click.option("--launch-delay", type=float, default=0.0, help="Seconds before each job."),
-        click.option(
-            "--walltimes",
-            type=click.Choice(["engine", "policy"]),
-            default="engine",
-            show_default=True,
-            help="Who stops jobs at their walltime.",
-        ),
-        click.option("--until", type=float, metavar="T", help="Stop at this simulated second."),
-    ):
-        command = option(command)
-    return command
 
 
 @click.command()
@@ -78,7 +30,7 @@ def _simulation_options(command: Command) -> Command:
 @click.option("-o", "--output", metavar="DIR", help="Folder to write the run to.")
 @click.option("--force", is_flag=True, help="Replace a run that is there already.")
 @reading_options
-@_simulation_options
+@simulation_options()
 @output_options
 def run(
     *,

@@ -1,7 +1,16 @@
-// The commands of the vectors as actors of SimGrid, and what became of them.
+// The commands of the vectors as actors of SimGrid, and what became of them. Beside those:
+//
+//   job ID START WALLTIME HOST STEP... end   steps one after the other; the walltime may be inf
+//     steps: sleep SECONDS, ptask and homog as commands but for ID and START,
+//            repeat N STEP... end,
+//            ranks N, and for each of them: ptask or homog... end; all ranks at once
+//   watch N h1..hN                           bill these hosts whenever a job ends, and tell their
+//                                            joules in the end
+//   look TIME                                bill them then, before what begins at that date
 #pragma once
 
 #include "driver_json.hpp"
+#include "driver_steps.hpp"
 
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/plugins/energy.h>
@@ -12,57 +21,9 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-namespace sg = simgrid::s4u;
-
-// The words of one line; each is asked for by what it should be.
-class Words {
-  public:
-    explicit Words(const std::string& line) : text_(line), in_(line) {}
-
-    std::string word() {
-        std::string found;
-        if (!(in_ >> found)) {
-            throw std::invalid_argument("too few words: " + text_);
-        }
-        return found;
-    }
-
-    double real() { return std::stod(word()); }
-
-    std::vector<double> reals(size_t n) {
-        std::vector<double> found(n);
-        std::generate(found.begin(), found.end(), [this] { return real(); });
-        return found;
-    }
-
-    sg::Host* host() { return sg::Host::by_name(word()); }
-
-    std::vector<sg::Host*> hosts() {
-        std::vector<sg::Host*> found(std::stoul(word()));
-        std::generate(found.begin(), found.end(), [this] { return host(); });
-        return found;
-    }
-
-    std::vector<double> amounts(const std::string& letter, size_t n) {
-        const auto found = word();
-        if (found == "-") {
-            return {};
-        }
-        if (found != letter) {
-            throw std::invalid_argument("expected " + letter + " or - in: " + text_);
-        }
-        return reals(n);
-    }
-
-  private:
-    std::string text_;
-    std::istringstream in_;
-};
 
 struct Record {
     std::string kind;
@@ -95,7 +56,11 @@ class Run {
 
     void schedule() {
         for (auto& [date, actions] : at_) {
-            const auto begin = [this, todo = std::move(actions)] {
+            const bool looks = looks_.count(date) != 0;
+            const auto begin = [this, looks, todo = std::move(actions)] {
+                if (looks) {
+                    look();
+                }
                 for (const auto& [host, action] : todo) {
                     sg::Actor::create("command", host, action);
                 }
@@ -125,9 +90,10 @@ class Run {
         if (!routes_.empty()) {
             fields.emplace_back("routes", object(routes_));
         }
-        if (energy_) {
+        if (energy_ || !watched_.empty()) {
             Fields joules;
-            for (const auto* host : sg::Engine::get_instance()->get_all_hosts()) {
+            const auto all = sg::Engine::get_instance()->get_all_hosts();
+            for (const auto* host : energy_ ? all : watched_) {
                 joules.emplace_back(host->get_name(), number(sg_host_get_consumed_energy(host)));
             }
             fields.emplace_back("energy", object(joules));
@@ -178,31 +144,17 @@ class Run {
             throw std::invalid_argument(id + ": two tasks have this name");
         }
         const auto run = [this, id, work = std::move(work)] {
-            auto& record = tasks_.at(id);
-            record.start = sg::Engine::get_clock();
-            record.status = work();
-            record.end = sg::Engine::get_clock();
-            order_.push_back(id);
+            tasks_.at(id).start = sg::Engine::get_clock();
+            ended(id, work());
         };
         at(date, run, host);
     }
 
-    static std::string outcome(const sg::ActivityPtr& activity, double walltime) {
-        try {
-            if (walltime > 0) {
-                activity->wait_for(walltime);
-            } else {
-                activity->wait();
-            }
-        } catch (const simgrid::TimeoutException&) {
-            activity->cancel();
-            return "timeout";
-        } catch (const simgrid::HostFailureException&) {
-            return "hostfailure";
-        } catch (const simgrid::NetworkFailureException&) {
-            return "linkfailure";
-        }
-        return "done";
+    void ended(const std::string& id, const std::string& how) {
+        auto& record = tasks_.at(id);
+        record.status = how;
+        record.end = sg::Engine::get_clock();
+        order_.push_back(id);
     }
 
     static void receive(sg::Mailbox* mailbox) {
@@ -213,29 +165,34 @@ class Run {
     void ptask(Words& words, bool homogeneous, double walltime) {
         const auto id = words.word();
         const double start = words.real();
-        const auto hosts = words.hosts();
-        const size_t n = hosts.size();
-        std::vector<double> flops;
-        std::vector<double> bytes;
-        if (homogeneous) {
-            const double each = words.real();
-            const double pair = words.real();
-            if (each > 0 || n == 1) {
-                flops.assign(n, each);
-            }
-            if (pair > 0) {
-                bytes.assign(n * n, pair);
-                for (size_t i = 0; i < n; ++i) {
-                    bytes[i * n + i] = 0;
+        const auto what = parallel(words, homogeneous);
+        task(id, "ptask", start, watch_place(what.hosts, walltime),
+             [=] { return run(what, walltime); });
+    }
+
+    // The actor is on a host of the job, where sleeps are work; it dies with that host.
+    void job(Words& words) {
+        const auto id = words.word();
+        const double start = words.real();
+        const double walltime = words.real();
+        auto* host = words.host();
+        task(id, "job", start, host, [=, this, parts = steps(words)] {
+            sg::this_actor::on_exit([this, id](bool failed) {
+                if (failed) {
+                    ended(id, "hostfailure");
                 }
-            }
-        } else {
-            flops = words.amounts("F", n);
-            bytes = words.amounts("B", n * n);
-        }
-        task(id, "ptask", start, watch_place(hosts, walltime), [=] {
-            return outcome(sg::this_actor::exec_init(hosts, flops, bytes)->start(), walltime);
+            });
+            const auto how = all(parts, sg::Engine::get_clock() + walltime);
+            look();
+            return how;
         });
+    }
+
+    // Bills the hosts whose energy is watched.
+    void look() const {
+        for (const auto* host : watched_) {
+            sg_host_get_consumed_energy(host);
+        }
     }
 
     bool read_task(const std::string& kind, Words& words) {
@@ -244,6 +201,8 @@ class Run {
         } else if (kind == "wptask" || kind == "whomog") {
             const double walltime = words.real();
             ptask(words, kind == "whomog", walltime);
+        } else if (kind == "job") {
+            job(words);
         } else if (kind == "exec") {
             const auto id = words.word();
             const double start = words.real();
@@ -308,6 +267,12 @@ class Run {
     bool read_question(const std::string& kind, Words& words) {
         if (kind == "energy") {
             energy_ = true;
+        } else if (kind == "watch") {
+            watched_ = words.hosts();
+        } else if (kind == "look") {
+            const double date = words.real();
+            looks_.insert(date);
+            at_[date];
         } else if (kind == "energyat") {
             const double date = words.real();
             auto* host = words.host();
@@ -360,5 +325,7 @@ class Run {
     Fields routes_;
     std::vector<std::string> readings_;
     bool energy_ = false;
+    std::vector<sg::Host*> watched_;
+    std::set<double> looks_;
     char message_ = 0; // what mailboxes carry
 };
