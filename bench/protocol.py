@@ -1,10 +1,11 @@
-"""Speed of protocol 4, as a ratio to a bare ZeroMQ ping-pong with the same messages.
+"""Speed of protocol 4, as a ratio to a bare ZeroMQ ping-pong with the same messages, and of 5.
 
     python bench/protocol.py [--quick] [SECTION...]
 
-Sections: trips, log. A peer in a process of its own gives prepared replies, so that it costs
-nothing; the log is read from $NOCTULE_SHARED/traces (default ../shared). Prints a table; the exit
-code is 1 if a bound is missed.
+Sections: trips, log, library. A peer in a process of its own gives prepared replies, so that it
+costs nothing; the log is read from $NOCTULE_SHARED/traces (default ../shared). `library` lets EASY
+in a C library decide through protocol 5, and the native EASY; it needs a C compiler. Prints a
+table; the exit code is 1 if a bound is missed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import json
 import lzma
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,8 @@ from measures import Measure, report
 
 import noctule as nt
 from noctule.remote.batsim4 import BatsimScheduler, BatsimSetup, BatsimWorkload
+from noctule.remote.batsim5 import EdcScheduler, EdcSetup, read_hello
+from noctule.remote.edc_library import EdcLibrary
 from noctule.remote.endpoint import Asking
 from noctule.workload import Delay
 
@@ -162,6 +166,22 @@ def trips(bench: Bench) -> Iterator[Measure]:
 
 def log(bench: Bench) -> Iterator[Measure]:
     """A log with EASY backfilling at the other side of the wire."""
+    named, told = log_of(bench)
+    workload = nt.Workload.from_jobs(named)
+    platform = nt.Platform.homogeneous(LOG_HOSTS)
+    setup = BatsimSetup(platform=platform, workloads=[told])
+    exchange = Exchange.of(
+        lambda channel: assert_ended(simulated(workload, setup, channel), len(named)),
+        easy_replies(nt.simulate(platform, workload, "easy")),
+        bench.folder / "log.jsonl",
+    )
+    ours, bare = best(bench, exchange)
+    unit = f"ping-pong {bare:.2f} s, {len(exchange.requests)} trips"
+    yield Measure(f"EASY, KTH-SP2, {len(named)} jobs", f"{ours:.2f} s", unit, ours / bare, 2)
+
+
+def log_of(bench: Bench) -> tuple[list[nt.Job], BatsimWorkload]:
+    """Return the jobs of the log, also as Batsim's schedulers are told of them."""
     path = bench.folder / f"{LOG}.swf"
     shared = Path(os.environ.get("NOCTULE_SHARED", "../shared"))
     with lzma.open(shared / "traces" / f"{LOG}.swf.xz") as packed:
@@ -172,8 +192,6 @@ def log(bench: Bench) -> Iterator[Measure]:
         nt.Job(f"w0!{job.id}", job.submit_time, job.request, Delay(job.profile.work), job.walltime)
         for job in jobs
     ]
-    workload = nt.Workload.from_jobs(named)
-    platform = nt.Platform.homogeneous(LOG_HOSTS)
     raw = {
         job.id: {
             "id": job.id,
@@ -186,17 +204,68 @@ def log(bench: Bench) -> Iterator[Measure]:
     }
     delays = {job.profile.duration for job in named}
     profiles = {f"{delay:g}": {"type": "delay", "delay": delay} for delay in delays}
-    setup = BatsimSetup(
-        platform=platform, workloads=[BatsimWorkload("w0", "kth.json", raw, profiles)]
+    return named, BatsimWorkload("w0", "kth.json", raw, profiles)
+
+
+def library(bench: Bench) -> Iterator[Measure]:
+    """The same log with EASY in a C library, and with the native one."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        print("library: no C compiler")
+        return
+    built = bench.folder / "easy.so"
+    source = Path(__file__).with_name("edc_easy.c")
+    subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-o", built, source], check=True)
+    named, told = log_of(bench)
+    workload = nt.Workload.from_jobs(named)
+    setup = EdcSetup(platform=nt.Platform.homogeneous(LOG_HOSTS), workloads=[told])
+
+    def through_library() -> nt.Schedule:
+        with EdcLibrary(str(built), b"") as component:
+            features = read_hello(component.hello).requested_simulation_features
+            scheduler = EdcScheduler(setup, features, component)
+            simulation = edc_simulation(setup, workload, scheduler)
+            schedule = simulation.run()
+            scheduler.finish(simulation.now)
+        return schedule
+
+    def native() -> nt.Schedule:
+        return edc_simulation(setup, workload, "easy").run()
+
+    ours: list[float] = []
+    bare: list[float] = []
+    for _ in range(bench.repeats):
+        schedules = []
+        for do, times in ((through_library, ours), (native, bare)):
+            began = time.perf_counter()
+            schedules.append(do())
+            times.append(time.perf_counter() - began)
+        first, second = (
+            dict(zip(one.column("job_id"), one.column("start_time"), strict=True))
+            for one in schedules
+        )
+        assert first == second, "both decide the same"
+        assert len(first) == len(named)
+    unit = f"native {min(bare):.2f} s"
+    name = f"EASY in a library, {len(named)} jobs"
+    yield Measure(name, f"{min(ours):.2f} s", unit, min(ours) / min(bare), 2)
+
+
+def edc_simulation(
+    setup: EdcSetup, workload: nt.Workload, policy: EdcScheduler | str
+) -> nt.Simulation:
+    """Return a run as `noctule batsim5` does it."""
+    is_edc = isinstance(policy, EdcScheduler)
+    return nt.Simulation(
+        setup.platform,
+        workload,
+        policy,
+        machine=True,
+        share_hosts=is_edc,
+        batsim_events=is_edc,
+        wait_for_timers=True,
+        reject_oversized=False,
     )
-    exchange = Exchange.of(
-        lambda channel: assert_ended(simulated(workload, setup, channel), len(named)),
-        easy_replies(nt.simulate(platform, workload, "easy")),
-        bench.folder / "log.jsonl",
-    )
-    ours, bare = best(bench, exchange)
-    unit = f"ping-pong {bare:.2f} s, {len(exchange.requests)} trips"
-    yield Measure(f"EASY, KTH-SP2, {len(named)} jobs", f"{ours:.2f} s", unit, ours / bare, 2)
 
 
 def easy_replies(schedule: nt.Schedule) -> Callable[[dict[str, float]], bytes]:
@@ -228,7 +297,7 @@ def best(bench: Bench, exchange: Exchange) -> tuple[float, float]:
     return min(ours), min(bare)
 
 
-SECTIONS = {"trips": trips, "log": log}
+SECTIONS = {"trips": trips, "log": log, "library": library}
 
 
 def main() -> int:

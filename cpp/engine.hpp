@@ -131,6 +131,7 @@ class Engine {
     double answer(std::uint32_t number) const { return answers_[number]; }
     HostSet unavailable_hosts() const;
     double joules() const; // of all hosts but a master, so far
+    double joules(HostId host) const;
     // How far a running job has come, or one that was killed had.
     Progress progress(JobIndex job) const;
 

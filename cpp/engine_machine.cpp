@@ -369,6 +369,10 @@ double Engine::joules() const {
     return parts_.machine ? parts_.machine->total_joules() : not_a_time;
 }
 
+double Engine::joules(HostId host) const {
+    return record_->has_energy ? parts_.machine->joules(host) : not_a_time;
+}
+
 void Engine::note_energy(char why) {
     if (record_->has_energy) {
         record_->add_energy({now_, joules(), parts_.machine->least_watts(), why});

@@ -17,7 +17,7 @@ from noctule.compression import read_bytes
 from noctule.errors import InputError
 from noctule.external_events import ExternalEvent, ExternalEvents
 from noctule.formats.batsim import read_batsim
-from noctule.remote.batsim4_io import merged
+from noctule.remote.batsim_tasks import merged
 from noctule.workload import Request
 
 MASTER = "master_host"

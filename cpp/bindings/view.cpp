@@ -256,6 +256,16 @@ void bind_view(nb::module_& module) {
         .def_prop_ro(
             "energy", [](PythonView& v) { return v.engine().joules(); },
             "Joules of all hosts so far; NaN where the run does not count them.")
+        .def(
+            "host_energy",
+            [](PythonView& v, std::size_t host) {
+                if (host >= v.engine().n_hosts()) {
+                    throw nb::index_error("there is no such host");
+                }
+                return v.engine().joules(static_cast<HostId>(host));
+            },
+            nb::arg("host"),
+            "Return the joules of a host so far; NaN where the run does not count them.")
         .def_prop_ro(
             "waiting", [](nb::handle v) { return job_list(v, false); },
             "Waiting jobs, in order of submission.")

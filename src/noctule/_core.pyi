@@ -578,6 +578,11 @@ class View:
     def energy(self) -> float:
         """Joules of all hosts so far; NaN where the run does not count them."""
 
+    def host_energy(self, host: int) -> float:
+        """
+        Return the joules of a host so far; NaN where the run does not count them.
+        """
+
     @property
     def waiting(self) -> JobList:
         """Waiting jobs, in order of submission."""

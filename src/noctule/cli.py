@@ -24,6 +24,7 @@ from noctule.errors import (
 # name: (module of noctule.commands, what it does)
 COMMANDS = {
     "batsim": ("batsim", "Simulate as Batsim 4 does: its options, protocol and files."),
+    "batsim5": ("batsim5", "Simulate as Batsim 5 does: its options, JSON messages and files."),
     "campaign": ("campaign", "Do many runs and compare them."),
     "check": ("check", "Say what a schedule from any simulator breaks."),
     "generate": ("generate", "Draw a workload from a model."),
@@ -39,7 +40,7 @@ COMMANDS = {
 }
 
 # commands of programs that are imitated: their words are their own, and so are their exit codes
-_FOREIGN = ("batsim",)
+_FOREIGN = ("batsim", "batsim5")
 
 _CODES: dict[type[NoctuleError], ExitCode] = {
     InputError: ExitCode.INPUT,

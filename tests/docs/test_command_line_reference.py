@@ -15,6 +15,7 @@ import pytest
 from reference_pages import names, page, section, table, tables, titles
 
 from noctule.batsim.options4 import BATSIM_OPTIONS, OWN_OPTIONS
+from noctule.batsim.options5 import ALL_OPTIONS
 from noctule.cli import COMMANDS, cli
 
 Path = tuple[str, ...]
@@ -32,7 +33,7 @@ def leaves(command: click.Command, path: Path = ()) -> Iterator[tuple[Path, clic
 
 LEAVES = dict(leaves(cli))
 # programs that are imitated: their options are not Click's
-FOREIGN = {("batsim",): (*BATSIM_OPTIONS, *OWN_OPTIONS)}
+FOREIGN = {("batsim",): (*BATSIM_OPTIONS, *OWN_OPTIONS), ("batsim5",): ALL_OPTIONS}
 GROUPS = sorted({path[0] for path in LEAVES if len(path) > 1})
 
 
@@ -84,7 +85,7 @@ def common_options() -> set[str]:
 
 def test_all_commands_are_found():
     # a walk that finds nothing would find nothing missing
-    assert len(LEAVES) == 31
+    assert len(LEAVES) == 32
     assert set(COMMANDS) == {path[0] for path in LEAVES}
 
 

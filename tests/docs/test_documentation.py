@@ -25,6 +25,8 @@ UNPLAYED = {
         "batsim -s": "of Batsim itself",
         "noctule batsim -s": "tests/unit/test_batsim_command.py",
         "noctule batsim -p": "tests/unit/test_batsim_command.py",
+        "batsim -l": "of Batsim itself",
+        "noctule batsim5 -l": "tests/unit/test_edc_library.py",
     },
     "docs/howto/check-with-simgrid.md": {
         "apt-get install": "needs root",
@@ -35,7 +37,8 @@ UNPLAYED = {
         "g++": "tests/clients",
     },
     "docs/reference/cli.md": {
-        "noctule batsim": "tests/unit/test_batsim_command.py",
+        "noctule batsim -s": "tests/unit/test_batsim_command.py",
+        "noctule batsim5": "tests/unit/test_edc_library.py",
         "noctule serve-policy": "tests/unit/test_serve_policy.py",
         "noctule verify": "tests/simgrid/test_verify.py",
     },

@@ -19,22 +19,31 @@ from mutations import SEEDS
 
 from noctule import Platform, Schedule, load_platform, load_workload, metrics, simulate, synthetic
 from noctule.batsim.arguments4 import execution_context, read_arguments, refuse_unreadable
+from noctule.batsim.arguments5 import (
+    execution_context5,
+    read_arguments5,
+    refuse_unreadable5,
+)
 from noctule.errors import NoctuleError
 from noctule.external_events import ExternalEvents
+from noctule.formats.batsim import read_batsim_file
 from noctule.formats.batsim_events import read_batsim_events
 from noctule.formats.dax import read_dax
 from noctule.formats.platforms import save_platform
 from noctule.formats.saving import save_workload
-from noctule.platform import Host, HostKind, Hosts, Role
+from noctule.platform import Host, HostKind, Hosts, Role, SleepState
 from noctule.platform_report import platform_result
 from noctule.policies import make_policy
 from noctule.policies.native import NATIVE_POLICIES
 from noctule.policy import PolicySpec
-from noctule.remote.batsim4_registry import Registry
 from noctule.remote.batsim4_replies import ReplyReader
-from noctule.remote.batsim4_writing import BatsimSetup, BatsimWorkload
+from noctule.remote.batsim4_writing import BatsimSetup
+from noctule.remote.batsim5 import EdcScheduler, EdcSetup, Features, read_hello
+from noctule.remote.batsim_registry import Registry
+from noctule.remote.batsim_workload import BatsimWorkload
 from noctule.remote.serving import PolicyServer, make_served
 from noctule.run import read_manifest, rerun
+from noctule.simulation import Simulation
 from noctule.testing.invariants import check_schedule
 from noctule.traces import find_oddities, load_raw, load_trace, trace_stats
 from noctule.workload import Workload
@@ -235,9 +244,56 @@ def _batsim_reply(path: Path, choice: int) -> None:
         energy=True,
         exact_dates=choice % 2 == 0,
     )
-    reader = ReplyReader(setup, Registry(setup), [])
+    reader = ReplyReader(setup, Registry(setup.workloads, keeps_names=False), [])
     reader.jobs.update({job_id: job_id for job_id in jobs})
     reader.read(path.read_bytes(), 10.0)
+
+
+_EDC_WORKLOAD = b"""{"nb_res": 4, "profiles": {
+    "each": {"type": "ParallelTaskHomogeneousProfile", "cpu": 1e6, "com": 0},
+    "pair": {"type": "ParallelTaskProfile", "cpu": [1, 2], "com": [0, 0, 0, 0]},
+    "both": {"type": "SequentialCompositionProfile", "seq": ["each", "pair"]}
+}, "jobs": [
+    {"id": 1, "subtime": 0, "res": 2, "profile": "each"},
+    {"id": 2, "subtime": 0, "res": 2, "profile": "pair"},
+    {"id": 3, "subtime": 0, "res": 2, "profile": "both"}
+]}"""
+
+
+def _batsim5_reply(path: Path, choice: int) -> None:
+    """Carry out what a decision component replies to the first message."""
+    text = path.read_bytes()
+    if choice % 4 == 0:
+        with suppress(NoctuleError):
+            read_hello(text)
+    kind = HostKind(speeds=(1e9, 2e9, 1.0, 0.5), sleep_states=(SleepState(1, 2, 3),), cores=4)
+    hosts = Hosts.alike(["h0", "h1", "h2", "h3"], kind)
+    platform = Platform(hosts, storages=(Host(4, "nas", HostKind(role=Role.STORAGE)),))
+    file = read_batsim_file(_EDC_WORKLOAD, source="w0.json", full_names=True)
+    jobs = {str(job.id): raw for job, raw in zip(file.jobs, file.raw_jobs, strict=True)}
+    told = BatsimWorkload("w0", "w0.json", jobs, file.raw_profiles)
+    setup = EdcSetup(platform=platform, workloads=[told], energy=True)
+    scheduler = EdcScheduler(setup, Features(dynamic_registration=True), lambda _: text)
+    simulation = Simulation(
+        platform,
+        Workload.from_jobs(file.jobs, profiles=file.profiles),
+        scheduler,
+        machine=True,
+        share_hosts=True,
+        batsim_events=True,
+        wait_for_timers=True,
+        reject_oversized=False,
+        open_registration=True,
+    )
+    simulation.step()
+
+
+def _batsim5_words(path: Path, _: int) -> None:
+    words = path.read_bytes().decode("utf-8", "surrogateescape").splitlines()
+    run = read_arguments5(words)
+    execution_context5(run)
+    with suppress(NoctuleError):  # none of its files is there
+        refuse_unreadable5(run)
 
 
 def _batsim_requests(path: Path, choice: int) -> None:
@@ -272,6 +328,8 @@ READERS = {
         Reader("batsim", ".json", _batsim),
         Reader("batsim_programs", ".json", _batsim_programs),
         Reader("batsim_reply", ".json", _batsim_reply),
+        Reader("batsim5_reply", ".json", _batsim5_reply),
+        Reader("batsim5_words", ".txt", _batsim5_words),
         Reader("batsim_requests", ".jsonl", _batsim_requests),
         Reader("batsim_events", ".txt", _batsim_events),
         Reader("batsim_words", ".txt", _batsim_words),

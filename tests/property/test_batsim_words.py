@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noctule.batsim.arguments4 import execution_context, read_arguments
-from noctule.batsim.options4 import BATSIM_OPTIONS, OWN_OPTIONS, BatsimError, Takes
+from noctule.batsim.options import BatsimError, Takes
+from noctule.batsim.options4 import BATSIM_OPTIONS, OWN_OPTIONS
 
 OPTIONS = [*BATSIM_OPTIONS, *OWN_OPTIONS]
 names = st.sampled_from([name for one in OPTIONS for name in (one.name, one.short) if name])

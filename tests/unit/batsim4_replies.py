@@ -7,9 +7,10 @@ from typing import Any
 
 from noctule import Platform
 from noctule.platform import Host, HostKind, Hosts, Role
-from noctule.remote.batsim4_registry import Registry
 from noctule.remote.batsim4_replies import ReplyReader
-from noctule.remote.batsim4_writing import BatsimSetup, BatsimWorkload
+from noctule.remote.batsim4_writing import BatsimSetup
+from noctule.remote.batsim_registry import Registry
+from noctule.remote.batsim_workload import BatsimWorkload
 
 PROFILES: dict[str, Any] = {
     "nap": {"type": "delay", "delay": 12.5},
@@ -40,10 +41,10 @@ def a_setup(**options: Any) -> BatsimSetup:
 def a_reader(**options: Any) -> ReplyReader:
     """A reader whose scheduler knows the jobs a, b and c."""
     setup = a_setup(**options)
-    registry = Registry(setup)
+    registry = Registry(setup.workloads, keeps_names=setup.reuse_profiles or not setup.dynamic_jobs)
     reader = ReplyReader(setup, registry, [])
     for job_id in ("w0!a", "w0!b", "w0!c"):
-        registry.submitted(job_id, 0.0)
+        registry.tell(job_id)
         reader.jobs[job_id] = job_id
     return reader
 

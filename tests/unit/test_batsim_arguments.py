@@ -14,7 +14,8 @@ from noctule.batsim.arguments4 import (
     read_arguments,
     refuse_unreadable,
 )
-from noctule.batsim.options4 import BATSIM_OPTIONS, OWN_OPTIONS, BatsimError, help_text
+from noctule.batsim.options import BatsimError
+from noctule.batsim.options4 import BATSIM_OPTIONS, OWN_OPTIONS, help_text
 
 
 def read(text: str) -> BatsimRun:

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import noctule as nt
-from noctule.batsim.outputs4 import BatsimOutcome, output_texts
+from noctule.batsim.outputs import BatsimOutcome
+from noctule.batsim.outputs4 import output_texts
 from noctule.batsim.witness import Availability, Witness
 from noctule.messages import Decision, Event, JobSubmitted, RejectJob, SetPowerState, StartJob
 from noctule.platform import PowerModel

@@ -179,13 +179,34 @@ def test_what_a_policy_sees_of_power():
     ]
 
 
+def test_a_policy_sees_the_energy_of_each_host():
+    seen = []
+
+    def decide(view, events):
+        if isinstance(events[0], SimulationStarted):
+            yield SetPowerState([1], ASLEEP)
+            yield SetPowerState([2], SLOW)
+            yield CallAt(20.0)
+            yield StartJob("A", [0])
+        elif view.now == 20:
+            seen.extend(view.host_energy(host) for host in range(3))
+            with pytest.raises(IndexError, match="there is no such host"):
+                view.host_energy(3)
+
+    run(Scripted(decide), [job("A", runtime=40)], n=3)
+    assert seen == [20 * 200, 5 * 50 + 15 * 10, 20 * 80]
+
+
 def test_an_energy_that_nobody_counts_is_not_a_number():
     seen = []
     nt.simulate(
         hosts(1),
         nt.Workload.from_jobs([job("A")]),
         Scripted(
-            lambda view, events: (seen.append(view.energy), start_everything(view, events))[1]
+            lambda view, events: (
+                seen.extend((view.energy, view.host_energy(0))),
+                start_everything(view, events),
+            )[1]
         ),
     )
     assert all(math.isnan(energy) for energy in seen)

@@ -63,7 +63,7 @@ def told(*events: Any, **options: Any) -> str:
     peer = Peer()
     scheduler = BatsimScheduler(a_setup(**options), peer)
     for job_id in JOBS:
-        scheduler._registry.submitted(job_id, 0.0)
+        scheduler._registry.tell(job_id)
         scheduler._reader.allocations[job_id] = HostSet("0-1")
     scheduler.decide(SimpleNamespace(now=99.0), events)  # type: ignore[arg-type]
     prefix = '{"now":99.000000,"events":['

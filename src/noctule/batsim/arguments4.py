@@ -5,29 +5,25 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import zip_longest
 from pathlib import Path
 
-from noctule.batsim.options4 import BatsimCode, BatsimError, Given, read_words
+from noctule.batsim.log import Verbosity
+from noctule.batsim.option_values import (
+    ROLES,
+    number_of,
+    simgrid_options_of,
+    timeout_of,
+    whole_number,
+)
+from noctule.batsim.options import BatsimError, Given
+from noctule.batsim.options4 import BatsimCode, read_words
 from noctule.units import shown
 
 _MASTER = "master_host"
-_ROLES = ("master", "storage", "compute_node")
 _ENDPOINT = "tcp://localhost:28000"
-_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
-
-
-class Verbosity(StrEnum):
-    """What is told on standard error."""
-
-    QUIET = "quiet"
-    NETWORK_ONLY = "network-only"
-    INFORMATION = "information"
-    DEBUG = "debug"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +37,7 @@ class WorkflowFile:
     @property
     def start(self) -> float:
         """Seconds, NaN if that is not what was said."""
-        return 0.0 if self.is_at_once else _number(self.start_text or "")
+        return 0.0 if self.is_at_once else number_of(self.start_text or "")
 
     @property
     def is_at_once(self) -> bool:
@@ -106,27 +102,27 @@ def read_arguments(words: Sequence[str] | Given) -> BatsimRun:
         socket_endpoint=given.one("--socket-endpoint", _ENDPOINT),
         redis_enabled="--enable-redis" in given,
         redis_hostname=given.one("--redis-hostname", "127.0.0.1"),
-        redis_port=_whole(given, "--redis-port", 6379, least=1, most=65535),
+        redis_port=whole_number(given, "--redis-port", 6379, least=1, most=65535),
         redis_prefix=given.one("--redis-prefix", "default"),
         export_prefix=given.one("--export", "out"),
         trace_schedule="--disable-schedule-tracing" not in given,
         trace_host_states="--disable-machine-state-tracing" not in given,
-        mmax=_whole(given, "--mmax", 0),
+        mmax=whole_number(given, "--mmax", 0),
         mmax_workload="--mmax-workload" in given,
         forward_profiles="--forward-profiles-on-submission" in given,
         dynamic_jobs="--enable-dynamic-jobs" in given,
         acknowledge_dynamic_jobs="--acknowledge-dynamic-jobs" in given,
         reuse_profiles=_reuse(given),
         verbosity=_verbosity(given),
-        workflow_jobs_limit=_whole(given, "--workflow-jobs-limit", 0),
+        workflow_jobs_limit=whole_number(given, "--workflow-jobs-limit", 0),
         ignore_beyond_last_workflow="--ignore-beyond-last-workflow" in given,
         share_hosts="--enable-compute-sharing" in given,
         share_storages="--disable-storage-sharing" not in given,
         has_scheduler="--no-sched" not in given,
         scheduler_config=_scheduler_config(given),
-        simgrid_options=_simgrid_options(given),
+        simgrid_options=simgrid_options_of(given),
         forward_unknown_events="--forward-unknown-events" in given,
-        timeout=_timeout(given),
+        timeout=timeout_of(given),
         latency="--latency" in given,
         workflows=_workflows(given),
     )
@@ -189,34 +185,6 @@ def execution_context(run: BatsimRun) -> str:
     return json.dumps(context, separators=(",", ":"), ensure_ascii=False)
 
 
-def _whole(given: Given, name: str, default: int, *, least: int = 0, most: int = 2**31 - 1) -> int:
-    text = given.one(name, str(default))
-    if not (_WHOLE.fullmatch(text) and least <= int(text) <= most):
-        raise BatsimError(
-            f"{name}: got {shown(text)}, expected a whole number from {least} to {most}"
-        )
-    return int(text)
-
-
-def _timeout(given: Given) -> float | None:
-    if "--timeout" not in given:
-        return None
-    text = given.one("--timeout", "")
-    seconds = _number(text)
-    if not seconds > 0:
-        raise BatsimError(f"--timeout: got {shown(text)}, expected seconds, more than 0")
-    return seconds
-
-
-def _number(text: str) -> float:
-    """Return a finite number, or NaN."""
-    try:
-        value = float(text)
-    except ValueError:
-        return math.nan
-    return value if math.isfinite(value) and text.isascii() else math.nan
-
-
 def _verbosity(given: Given) -> Verbosity:
     if "--quiet" in given:
         return Verbosity.QUIET
@@ -244,21 +212,11 @@ def _roles(given: Given) -> dict[str, str]:
                 f"--add-role-to-hosts: got {shown(text)}, expected hosts and a role as in "
                 "a,b:storage"
             )
-        if role not in _ROLES:
-            known = ", ".join(_ROLES)
+        if role not in ROLES:
+            known = ", ".join(ROLES)
             raise BatsimError(f"--add-role-to-hosts: got {shown(role)}, expected one of {known}")
         roles.update(dict.fromkeys(names.split(","), role))
     return roles
-
-
-def _simgrid_options(given: Given) -> dict[str, str]:
-    options = {}
-    for text in given.all("--sg-cfg"):
-        name, colon, value = text.partition(":")
-        if not (name and colon):
-            raise BatsimError(f"--sg-cfg: got {shown(text)}, expected an option as in name:value")
-        options[name] = value
-    return options
 
 
 def _scheduler_config(given: Given) -> str:

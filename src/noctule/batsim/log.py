@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from enum import StrEnum
 from typing import TextIO
-
-from noctule.batsim.arguments4 import Verbosity
 
 _NOW = re.compile(rb'\{"now":([0-9.]+)')
 # Batsim numbers its processes; the first of those that ask the scheduler is the third.
 _FIRST_PROCESS = 3
+
+
+class Verbosity(StrEnum):
+    """What is told on standard error."""
+
+    QUIET = "quiet"
+    NETWORK_ONLY = "network-only"
+    INFORMATION = "information"
+    DEBUG = "debug"
 
 
 class BatsimLog:

@@ -7,11 +7,17 @@ as long as only one option begins so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum, IntFlag
+from collections.abc import Iterator, Sequence
+from enum import IntFlag
 
-from noctule.errors import InputError
+from noctule.batsim.options import (
+    BatsimError,
+    Given,
+    Option,
+    Takes,
+    help_lines,
+    refuse_odd_words,
+)
 from noctule.units import shown
 
 
@@ -27,35 +33,6 @@ class BatsimCode(IntFlag):
     START = 0x40
     ABORTED = 134
     USAGE = 255
-
-
-class BatsimError(InputError):
-    """What is wrong with the command line, and the exit code that says so."""
-
-    def __init__(self, message: str, code: int = BatsimCode.USAGE) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-class Takes(Enum):
-    """How many values an option takes."""
-
-    NOTHING = 0
-    ONE = 1
-    MANY = 2
-    PAIRS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option: its names, what it takes, and what it is for."""
-
-    name: str
-    takes: Takes
-    help: str
-    short: str = ""
-    alias: str = ""
-    value: str = ""
 
 
 _P, _O, _M, _N = Takes.PAIRS, Takes.ONE, Takes.MANY, Takes.NOTHING
@@ -113,31 +90,10 @@ OWN_OPTIONS = (
 _BY_SHORT = {option.short: option for option in BATSIM_OPTIONS if option.short}
 
 
-@dataclass(slots=True)
-class Given:
-    """What a command line says: values by the long name of their option."""
-
-    values: dict[str, list[str]] = field(default_factory=dict)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.values
-
-    def one(self, name: str, default: str) -> str:
-        """Return the value of an option that is given once at most."""
-        return self.values.get(name, [default])[0]
-
-    def all(self, name: str) -> tuple[str, ...]:
-        """Return the values of an option that may be repeated."""
-        return tuple(self.values.get(name, ()))
-
-
 def read_words(words: Sequence[str]) -> Given:
     """Find the options of a command line."""
     given = Given()
-    for word in words:
-        # some of them are told to the scheduler, in JSON
-        if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
-            raise BatsimError(f"arguments: got {shown(word)}, expected UTF-8 text")
+    refuse_odd_words(words)
     for option, values in _Reader(words, given).options():
         if option.name in given and option.takes in (Takes.NOTHING, Takes.ONE):
             raise BatsimError(f"{option.name}: given twice, expected once")
@@ -225,19 +181,8 @@ def _long_option(name: str) -> Option:
 
 def help_text() -> str:
     """Return what --help shows."""
-    sections: Mapping[str, Sequence[Option]] = {
-        "Options of Batsim 4": BATSIM_OPTIONS,
-        "Options of Noctule": OWN_OPTIONS,
-    }
-    lines = [
+    return help_lines(
         "Usage: noctule batsim -p FILE [-w FILE]... [OPTION]...",
-        "",
         "Simulates as Batsim 4 does: same options, same protocol, same files.",
-    ]
-    for title, options in sections.items():
-        lines += ["", f"{title}:"]
-        for option in options:
-            names = ", ".join(filter(None, (option.short, option.alias, option.name)))
-            lines.append(f"  {names} {option.value}".rstrip())
-            lines.append(f"          {option.help}")
-    return "\n".join(lines) + "\n"
+        {"Options of Batsim 4": BATSIM_OPTIONS, "Options of Noctule": OWN_OPTIONS},
+    )

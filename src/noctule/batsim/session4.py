@@ -6,17 +6,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from noctule.batsim.arguments4 import BatsimRun
 from noctule.batsim.inputs import BatsimInputs, load_inputs
 from noctule.batsim.log import BatsimLog
-from noctule.batsim.outputs4 import (
-    OUTPUT_FILES,
-    BatsimOutcome,
-    output_texts,
-    version_text,
-)
+from noctule.batsim.output_folder import PARTIAL, prepare_files
+from noctule.batsim.outputs import BatsimOutcome
+from noctule.batsim.outputs4 import OUTPUT_FILES, output_texts, version_text
 from noctule.batsim.witness import Witness
 from noctule.batsim.workflows import WorkflowRules, Workflows
 from noctule.errors import InputError, NoctuleError
@@ -27,9 +23,6 @@ from noctule.policy import Policy, View
 from noctule.remote.batsim4 import BatsimScheduler, BatsimSetup, Channel
 from noctule.remote.endpoint import Asking
 from noctule.simulation import Simulation
-
-#: What the names of files end with that tell of a run which did not come to its end.
-PARTIAL = ".partial"
 
 
 def run_batsim(run: BatsimRun, log: BatsimLog, channel: Channel | None = None) -> None:
@@ -44,7 +37,7 @@ def run_batsim(run: BatsimRun, log: BatsimLog, channel: Channel | None = None) -
         )
     began = time.perf_counter()
     inputs = load_inputs(run)
-    _prepare_files(run.export_prefix)
+    prepare_files(f"{run.export_prefix}_", OUTPUT_FILES)
     _introduce(run, inputs, log)
     with ExitStack() as stack:
         players = _Players(run, inputs, log)
@@ -194,19 +187,6 @@ def _introduce(run: BatsimRun, inputs: BatsimInputs, log: BatsimLog) -> None:
     for note in platform.notes:
         log.warn(note)
     log.info(f"Batsim's export prefix is '{run.export_prefix}'.")
-
-
-def _prepare_files(prefix: str) -> None:
-    """Remove the files of an earlier run, and refuse a folder that is not there."""
-    folder = Path(f"{prefix}_").parent
-    if not folder.is_dir():
-        raise InputError(f"--export: {prefix}: there is no folder {folder}, expected one")
-    try:
-        for name in OUTPUT_FILES:
-            for suffix in ("", PARTIAL):
-                Path(f"{prefix}_{name}{suffix}").unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"--export: {prefix}: {error.strerror or error}") from None
 
 
 def _write(run: BatsimRun, outcome: BatsimOutcome, suffix: str = "") -> None:

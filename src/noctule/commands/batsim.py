@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
-from typing import NoReturn
+from collections.abc import Sequence
 
 import click
 
-from noctule.batsim.options4 import BatsimCode, BatsimError, Given, help_text, read_words
-from noctule.errors import NoctuleError
+from noctule.batsim.options import Given
+from noctule.batsim.options4 import BatsimCode, help_text, read_words
+from noctule.commands.foreign import run_foreign
 
 # The numbers are those of this SimGrid, which Batsim 4 recommends.
 _SIMGRID_VERSION = "3.34.0"
@@ -31,17 +27,7 @@ def batsim(args: Sequence[str]) -> int:
 
 def main(words: Sequence[str]) -> int:
     """Do what a command line of Batsim 4 says, and return the exit code that Batsim would."""
-    try:
-        with _ended_by_signals():
-            return _main(words)
-    except BatsimError as error:
-        return _fail(str(error), error.code)
-    except (NoctuleError, OSError) as error:
-        return _fail(str(error), BatsimCode.ABORTED)
-    except _Terminated:
-        return _fail("terminated", 128 + signal.SIGTERM)
-    except KeyboardInterrupt:
-        return _fail("interrupted", 128 + signal.SIGINT)
+    return run_foreign(lambda: _main(words), BatsimCode.ABORTED)
 
 
 def _main(words: Sequence[str]) -> int:
@@ -91,29 +77,3 @@ def _installed(given: Given) -> str:
     if "--timeout" in given:
         words += ["--timeout", given.one("--timeout", "")]
     return f"{install_shim(given.one('--install-shim', ''), words)}\n"
-
-
-class _Terminated(KeyboardInterrupt):
-    """Somebody wants the program to end: schedulers and tools do so to Batsim."""
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Let a request to end come as an exception, so that what happened so far is kept."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
-        raise _Terminated
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _fail(message: str, code: int) -> int:
-    click.echo(f"noctule: {message}", err=True)
-    return code

@@ -1,7 +1,8 @@
-"""Batsim 4's lists of external events: one JSON object a line.
+"""Batsim's lists of external events: one JSON object a line.
 
 `{"type": "machine_unavailable", "timestamp": 42.5, "resources": "0 3-5"}` takes hosts away,
 `machine_available` gives them back; what else happens is only told, if it is to be told at all.
+Batsim 5 only has events that are told: `{"type": "generic", "timestamp": 42.5, "data": "text"}`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,22 @@ def read_batsim_events(
     for number, line in enumerate(text.split(b"\n"), start=1):
         if line.strip():
             events.append(_event(line, f"{source}: line {number}", forward_unknown))
+    return events
+
+
+def read_batsim5_events(text: bytes, *, source: str, name: str) -> list[ExternalEvent]:
+    """Read the events of a file of Batsim 5; their data are objects with an id and a text."""
+    events: list[ExternalEvent] = []
+    for number, line in enumerate(text.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{source}: line {number}"
+        fields = JsonObject(where, "", _decoded(line, where))
+        time = fields.non_negative("timestamp")
+        if fields.text("type") != "generic":
+            fields.refuse("type", "generic, the only type of Batsim 5")
+        told = {"id": f"{name}!{len(events)}", "data": fields.text("data")}
+        events.append(ExternalEvent(time, "generic", data=msgspec.json.encode(told).decode()))
     return events
 
 

@@ -17,17 +17,16 @@ from noctule import messages
 from noctule.errors import ProtocolError
 from noctule.messages import CallAt, Decision, Event, SimulationStarted
 from noctule.policy import View, ViewJob
-from noctule.remote.batsim4_registry import Registry
 from noctule.remote.batsim4_replies import ReplyReader
 from noctule.remote.batsim4_writing import (
     BatsimSetup,
-    BatsimWorkload,
-    Level,
     job_progress,
+    job_submitted,
     json_text,
-    named_levels,
     simulation_begins,
 )
+from noctule.remote.batsim_registry import Registry
+from noctule.remote.batsim_workload import BatsimWorkload, Level, named_levels
 
 __all__ = ["BatsimScheduler", "BatsimSetup", "BatsimWorkload", "Channel"]
 
@@ -67,7 +66,8 @@ class BatsimScheduler:
         self.seconds = 0.0
         self.notes: list[str] = []
         self._channel = channel
-        self._registry = Registry(setup)
+        keeps_names = setup.reuse_profiles or not setup.dynamic_jobs
+        self._registry = Registry(setup.workloads, keeps_names=keeps_names)
         self._reader = ReplyReader(setup, self._registry, self.notes)
         self._progress: dict[str, str] = {}
         self._held: list[str] = []
@@ -149,7 +149,11 @@ class BatsimScheduler:
         jobs[job_id] = event.job
         if is_own and not self.setup.acknowledge_dynamic_jobs:
             return ""
-        return f'"JOB_SUBMITTED","data":{self._registry.submitted(job_id, event.time)}'
+        raw = self._registry.tell(job_id)
+        profile = None
+        if self.setup.forward_profiles:
+            profile = self._registry.profile_text(job_id, json_text)
+        return f'"JOB_SUBMITTED","data":{job_submitted(job_id, raw, profile, event.time)}'
 
     def _finished(self, event: messages.JobFinished) -> str:
         job = event.job

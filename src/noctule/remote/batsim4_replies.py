@@ -30,8 +30,8 @@ from noctule.messages import (
     StartJob,
 )
 from noctule.remote import batsim4_reading as reading
-from noctule.remote.batsim4_registry import Registry
 from noctule.remote.batsim4_writing import BatsimSetup
+from noctule.remote.batsim_registry import Registry
 
 _STATES = {
     "RUNNING": "running",

@@ -7,7 +7,7 @@ forwarded as their file has them; those that are whole there stay so.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,32 +15,11 @@ import msgspec
 
 from noctule.errors import InputError
 from noctule.platform import Host, Platform, Role
+from noctule.remote.batsim_workload import BatsimWorkload, Level, referenced_profiles
 
-#: The name of a profile, the part that it is in, and how much of it is done.
-Level = tuple[str, int, float]
-
-_SEQUENCES = ("composed", "SequentialCompositionProfile")
 # What is written as usual.
 _PLAIN = frozenset((int, str, bool, type(None)))
 _encode = msgspec.json.encode
-
-
-@dataclass(frozen=True, slots=True)
-class BatsimWorkload:
-    """A workload as its scheduler is told of it.
-
-    Attributes:
-        name: what stands before the `!` of its jobs' ids, such as w0.
-        path: the absolute path of its file.
-        jobs: objects of the file by full id (`w0!1`), with all their fields; one without `subtime`
-            gets the date of its submission.
-        profiles: objects of the file by name, with all their fields.
-    """
-
-    name: str
-    path: str
-    jobs: Mapping[str, Mapping[str, Any]]
-    profiles: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,24 +145,6 @@ def _resource(number: int, host: Host) -> dict[str, Any]:
     }
 
 
-def referenced_profiles(workload: BatsimWorkload) -> dict[str, Any]:
-    """Return the profiles that a job or a sequence names, by name: Batsim forgets the others."""
-    named = {_bare(job["profile"]) for job in workload.jobs.values()}
-    for profile in workload.profiles.values():
-        named.update(map(_bare, parts_of(profile)))
-    return {name: dict(raw) for name, raw in workload.profiles.items() if name in named}
-
-
-def parts_of(profile: Mapping[str, Any]) -> Sequence[str]:
-    """Return the names of the profiles that a sequence is made of."""
-    parts = profile.get("seq") if profile.get("type") in _SEQUENCES else None
-    return [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
-
-
-def _bare(name: str) -> str:
-    return name.rpartition("!")[2]
-
-
 def job_progress(levels: Iterable[Level]) -> str:
     """Write how far a killed job has come; see `named_levels`."""
     text = ""
@@ -196,18 +157,3 @@ def job_progress(levels: Iterable[Level]) -> str:
         else:
             text = f'{start},"progress":{done:.6f}}}'
     return text
-
-
-def named_levels(
-    levels: Sequence[Level], name: str, profiles: Mapping[str, Mapping[str, Any]]
-) -> Iterator[Level]:
-    """Yield how far a job has come in its profile, its part and so on, by the workload's names.
-
-    `name` is that of the job's profile; a job that has not begun has come nowhere in it.
-    """
-    for own, part, done in levels or [("", 0, 0.0)]:
-        name = _bare(own) if _bare(own) in profiles else name
-        yield name, part, done
-        parts = parts_of(profiles.get(name, {}))
-        if parts and part >= 0:
-            name = _bare(parts[part % len(parts)])

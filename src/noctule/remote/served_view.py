@@ -278,6 +278,10 @@ class ServedView:
         """Unknown: messages tell it to those who ask."""
         raise AttributeError("view.energy: messages tell it only as an answer to AskEnergy")
 
+    def host_energy(self, host: int) -> NoReturn:
+        """Unknown: no message tells it."""
+        raise AttributeError(f"view.host_energy({host}): messages do not tell it")
+
     @property
     def waiting(self) -> ServedJobs:
         """Waiting jobs, in order of submission."""

@@ -1,4 +1,4 @@
-"""The jobs and profiles that a scheduler of Batsim 4 may name: those of files, and its own.
+"""The jobs and profiles that a scheduler of Batsim may name: those of files, and its own.
 
 As in Batsim, the name of a profile is forgotten once the first of its jobs has ended, and so are
 those of a sequence's parts, unless profiles are to be reused; no name and no id is given twice.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import abc
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,13 +17,8 @@ from noctule.formats.batsim import read_batsim_job
 from noctule.formats.batsim_profiles import SizedProfile, read_profiles
 from noctule.formats.json_object import shown_json
 from noctule.parts import RANK_HOSTS
-from noctule.remote.batsim4_io import merged
-from noctule.remote.batsim4_writing import (
-    BatsimSetup,
-    job_submitted,
-    json_text,
-    parts_of,
-)
+from noctule.remote.batsim_tasks import merged
+from noctule.remote.batsim_workload import BatsimWorkload, parts_of
 from noctule.workload import Compute, HomogeneousTask, Job, Profile, Sequence
 
 _FULL_ID = re.compile("([^!]+)!+([^!]+)")
@@ -36,23 +31,18 @@ _TRACES = ("smpi", "usage_trace", "TraceReplayProfile")
 class _Profiles:
     """The profiles of a workload by name, as they are told and, once somebody needs it, as read."""
 
+    workload: str
     source: str
     raw: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     read: dict[str, SizedProfile] = field(default_factory=dict)
     forgotten: set[str] = field(default_factory=set)
 
-    def text(self, name: str) -> str:
-        """Return a profile as it is forwarded."""
-        if name not in self.texts:
-            self.texts[name] = json_text(self.raw[name])
-        return self.texts[name]
-
     def sized(self, name: str) -> SizedProfile:
         """Return a profile, read with all that it is made of."""
         if name not in self.read:
             needed = {one: self.raw[one] for one in self._closure(name)}
-            self.read.update(read_profiles(self.source, needed))
+            self.read.update(read_profiles(self.source, needed, workload=self.workload))
         return self.read[name]
 
     def _closure(self, name: str) -> dict[str, None]:
@@ -64,23 +54,28 @@ class _Profiles:
                 found[one] = None
                 raw = self.raw[one]
                 branches = (raw.get(key, "") for key in ("success", "failure", "timeout"))
-                waiting += [part for part in (*parts_of(raw), *branches) if isinstance(part, str)]
+                parts = [part for part in (*parts_of(raw), *branches) if isinstance(part, str)]
+                waiting += [self._own_name(part) for part in parts]
         return found
+
+    def _own_name(self, name: str) -> str:
+        """Return a name without that of the workload, if it is of this one."""
+        workload, _, bare = name.partition("!")
+        return bare.lstrip("!") if workload == self.workload and bare else name
 
 
 class Registry:
     """What can be named, and what has been."""
 
-    def __init__(self, setup: BatsimSetup) -> None:
-        """Take what the files have."""
-        self._keeps_names = setup.reuse_profiles or not setup.dynamic_jobs
-        self._forwards = setup.forward_profiles
+    def __init__(self, workloads: abc.Sequence[BatsimWorkload], *, keeps_names: bool) -> None:
+        """Take what the files have, and whether profiles keep their names when jobs have ended."""
+        self._keeps_names = keeps_names
         self._jobs: dict[str, Mapping[str, Any]] = {}
         self._told: set[str] = set()
         self._profiles: dict[str, _Profiles] = {}
-        for one in setup.workloads:
+        for one in workloads:
             self._jobs.update(one.jobs)
-            self._profiles[one.name] = _Profiles(one.path, dict(one.profiles))
+            self._profiles[one.name] = _Profiles(one.name, one.path, dict(one.profiles))
 
     def knows(self, job_id: str) -> bool:
         """Say whether there has ever been such a job, as far as the scheduler was told."""
@@ -90,24 +85,37 @@ class Registry:
         """Say whether a job is known but has not been submitted."""
         return job_id in self._jobs and job_id not in self._told
 
-    def submitted(self, job_id: str, now: float) -> str:
-        """Write the data of JOB_SUBMITTED."""
+    def tell(self, job_id: str) -> Mapping[str, Any]:
+        """Return the object of a job, which from now on its scheduler knows."""
         self._told.add(job_id)
-        raw = self._jobs[job_id]
-        profile = None
-        if self._forwards:
-            workload, name = self.profile_of(job_id)
-            profile = self._profiles[workload].text(name)
-        return job_submitted(job_id, raw, profile, now)
+        return self._jobs[job_id]
+
+    def profile_text(self, job_id: str, write: Callable[[Mapping[str, Any]], str]) -> str:
+        """Return the profile of a job, written once by a function that is always the same."""
+        workload, name = self.profile_of(job_id)
+        texts = self._profiles[workload].texts
+        if name not in texts:
+            texts[name] = write(self._profiles[workload].raw[name])
+        return texts[name]
 
     def profile_of(self, job_id: str) -> tuple[str, str]:
-        """Return the workload of a job and the name of its profile."""
-        return job_id.partition("!")[0], self._jobs[job_id]["profile"].rpartition("!")[2]
+        """Return the workload of a job's profile and the name of it."""
+        profile = self._jobs[job_id]["profile"]
+        if "!" not in profile:
+            return job_id.partition("!")[0], profile
+        return profile.partition("!")[0], profile.rpartition("!")[2]
+
+    def n_hosts(self, job_id: str) -> int:
+        """Return how many hosts a job asks for."""
+        return int(self._jobs[job_id]["res"])
 
     def profile(self, job_id: str) -> Profile:
         """Return what a job does."""
-        workload, name = self.profile_of(job_id)
-        return self._profiles[workload].sized(name).profile
+        return self.sized_profile(*self.profile_of(job_id)).profile
+
+    def sized_profile(self, workload: str, name: str) -> SizedProfile:
+        """Return a profile that there is."""
+        return self._profiles[workload].sized(name)
 
     def is_spread(self, job_id: str, n_executors: int) -> bool:
         """Say whether a job computes a total, which more or fewer executors share than it asks for.
@@ -120,8 +128,8 @@ class Registry:
         return isinstance(profile, Compute) and profile.spread
 
     def profiles_of(self, job_id: str) -> Mapping[str, Mapping[str, Any]]:
-        """Return the profiles of a job's workload, as they are told."""
-        return self._profiles[job_id.partition("!")[0]].raw
+        """Return the profiles of the workload that a job's own is of, as they are told."""
+        return self._profiles[self.profile_of(job_id)[0]].raw
 
     def return_code(self, job_id: str) -> int:
         """Return what a job gives back that ends by itself and has failed."""
@@ -136,11 +144,15 @@ class Registry:
         profiles = self._profiles[workload]
         profiles.forgotten.update(_with_parts(profiles.raw, name))
 
+    def add_workload(self, name: str) -> None:
+        """Enter a workload, unless there is one of that name."""
+        self._profiles.setdefault(name, _Profiles(name, "profile"))
+
     def enter(self, job_id: str, raw: Mapping[str, Any], profile: Mapping[str, Any]) -> None:
         """Enter a job and its profile, which come from elsewhere."""
         workload = job_id.partition("!")[0]
         self._jobs[job_id] = raw
-        profiles = self._profiles.setdefault(workload, _Profiles(workload))
+        profiles = self._profiles.setdefault(workload, _Profiles(workload, workload))
         profiles.raw[self.profile_of(job_id)[1]] = profile
 
     def add_profile(self, workload: str, name: str, raw: Mapping[str, Any]) -> None:
@@ -148,7 +160,7 @@ class Registry:
         for what, word in (("workload_name", workload), ("profile_name", name)):
             if not word or "!" in word:
                 raise InputError(f"{what}: got {shown_json(word)}, expected a name without '!'")
-        profiles = self._profiles.setdefault(workload, _Profiles("profile"))
+        profiles = self._profiles.setdefault(workload, _Profiles(workload, "profile"))
         if name in profiles.raw:
             raise InputError(
                 f"profile_name: got {shown_json(name)}, which is taken, expected another"
@@ -167,8 +179,10 @@ class Registry:
             del profiles.raw[name]
             raise
 
-    def add_job(self, job_id: str, raw: Mapping[str, Any]) -> Job:
-        """Enter a job, and return it."""
+    def add_job(
+        self, job_id: str, raw: Mapping[str, Any], *, profile_workload: str | None = None
+    ) -> Job:
+        """Enter a job, and return it; its profile is one of its own workload if nothing is said."""
         match = _FULL_ID.fullmatch(job_id)
         if match is None or match[1] not in self._profiles:
             known = ", ".join(self._profiles) or "none yet"
@@ -180,7 +194,8 @@ class Registry:
         full_id = f"{workload}!{match[2]}"
         if full_id in self._jobs:
             raise InputError(f"job_id: got {shown_json(job_id)}, which is taken, expected another")
-        profiles = self._profiles[workload]
+        owner = workload if profile_workload is None else profile_workload
+        profiles = self._profiles[owner]
         name = raw.get("profile")
         if isinstance(name, str):
             name = name.rpartition("!")[2]
@@ -189,15 +204,15 @@ class Registry:
         if isinstance(name, str) and name in profiles.raw:
             known_profiles = {name: profiles.sized(name)}
         fields = {key: raw[key] for key in _JOB_FIELDS if key in raw}
-        job = read_batsim_job(fields, source=full_id, workload=workload, profiles=known_profiles)
+        job = read_batsim_job(fields, source=full_id, workload=owner, profiles=known_profiles)
         if str(job.id) != match[2]:
             raise InputError(
                 f"job.id: got {shown_json(raw.get('id'))}, expected that of job_id, "
                 f"{shown_json(job_id)}"
             )
-        self._jobs[full_id] = raw
+        self._jobs[full_id] = raw if owner == workload else {**raw, "profile": f"{owner}!{name}"}
         self._told.add(full_id)
-        return replace(job, id=full_id, profile_name=f"{workload}!{name}")
+        return replace(job, id=full_id, profile_name=f"{owner}!{name}")
 
     def with_io(
         self, job_id: str, hosts: abc.Sequence[int], io_name: str, io_hosts: abc.Sequence[int]

@@ -1,11 +1,13 @@
-"""Jobs of Batsim 4 that are started with an additional IO job: both become one parallel task.
+"""Tasks of which several executors run on one host: what they compute and send there adds up.
 
-What the two compute and send on a host that they share adds up.
+That is how a job of Batsim 4 runs together with an additional IO job, and one of Batsim 5 whose
+parts run on different hosts.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from collections.abc import Sequence as Many
 
 from noctule.errors import InputError
@@ -30,17 +32,26 @@ def merged(profile: Profile, hosts: Hosts, extra: Profile, extra_hosts: Hosts) -
         pairs = zip(profile.parts, extra.parts, strict=True)
         parts = tuple(merged(one, hosts, other, extra_hosts) for one, other in pairs)
         return Sequence(parts, profile.repeat, profile.return_code)
+    return _task(((profile, hosts), (extra, extra_hosts)), {*hosts, *extra_hosts})
+
+
+def placed(profile: Profile, executors: Hosts, hosts: Collection[int]) -> Profile:
+    """Return what a task is for all hosts of a job, of which its executors have only some."""
+    return _task(((profile, executors),), hosts)
+
+
+def _task(tasks: Many[tuple[Profile, Hosts]], hosts: Collection[int]) -> ParallelTask:
     flops: Flops = defaultdict(float)
     traffic: Traffic = defaultdict(float)
-    _add(profile, hosts, flops, traffic)
-    _add(extra, extra_hosts, flops, traffic)
-    union = sorted({*hosts, *extra_hosts})
+    for profile, executors in tasks:
+        _add(profile, executors, flops, traffic)
+    union = sorted(hosts)
     if traffic and len(union) > MOST_HOSTS:
         raise InputError(f"got {len(union)} hosts that communicate, expected up to {MOST_HOSTS}")
     return ParallelTask(
         tuple(flops[host] for host in union),
         tuple(traffic[a, b] for a in union for b in union) if traffic else (),
-        return_code_of(profile),
+        return_code_of(tasks[0][0]),
     )
 
 
@@ -61,6 +72,8 @@ def _add(profile: Profile, hosts: Hosts, flops: Flops, traffic: Traffic) -> None
             _add_alike(hosts, own_flops, own_bytes, flops, traffic)
         case HomogeneousTask(flops=own_flops, bytes=own_bytes, amounts="spread_flops"):
             _add_alike(hosts, own_flops / n, own_bytes / n, flops, traffic)
+        case HomogeneousTask(flops=own_flops, bytes=own_bytes):
+            _add_alike(hosts, own_flops / n, own_bytes / max(n * n - n, 1), flops, traffic)
         case _:
             raise InputError(
                 f"got {n} hosts for a {type(profile).__name__} to put together with another, "

@@ -1,0 +1,197 @@
+/* EASY backfilling as a decision component of Batsim 5, for bench/protocol.py.
+
+   It finds what it needs in the JSON text by scanning, and costs next to nothing itself. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_HOSTS = 4096, MAX_ID = 32, JSON = 2 };
+
+typedef struct {
+    char id[MAX_ID];
+    int n_hosts;
+    double walltime;
+} Job;
+
+typedef struct {
+    char id[MAX_ID];
+    int n_hosts;
+    double end;
+    int* hosts;
+} Running;
+
+static Job* queue;
+static size_t n_queue, room;
+static Running running[MAX_HOSTS];
+static int n_running, n_free, n_hosts;
+static bool is_free[MAX_HOSTS];
+static char* reply;
+static size_t length, capacity;
+
+static void put(const char* text, size_t n) {
+    if (length + n + 1 > capacity) {
+        capacity = 2 * (length + n + 1);
+        reply = realloc(reply, capacity);
+    }
+    memcpy(reply + length, text, n + 1);
+    length += n;
+}
+
+static double number_after(const char* from, const char* key) {
+    return strtod(strstr(from, key) + strlen(key), NULL);
+}
+
+static const char* id_in(const char* from, char* id) {
+    const char* first = strstr(from, "\"job_id\":\"") + 10;
+    const char* last = strchr(first, '"');
+    const size_t n = (size_t)(last - first);
+    memcpy(id, first, n);
+    id[n] = '\0';
+    return last;
+}
+
+static void submit(const char* event) {
+    if (n_queue == room) {
+        room = room ? 2 * room : 1024;
+        queue = realloc(queue, room * sizeof *queue);
+    }
+    Job* job = &queue[n_queue++];
+    const char* rest = id_in(event, job->id);
+    job->n_hosts = (int)number_after(rest, "\"resource_request\":");
+    job->walltime = number_after(rest, "\"walltime\":");
+}
+
+static void complete(const char* event) {
+    char id[MAX_ID];
+    id_in(event, id);
+    for (int i = 0; i < n_running; ++i) {
+        if (strcmp(running[i].id, id) == 0) {
+            for (int k = 0; k < running[i].n_hosts; ++k) {
+                is_free[running[i].hosts[k]] = true;
+            }
+            n_free += running[i].n_hosts;
+            free(running[i].hosts);
+            running[i] = running[--n_running];
+            return;
+        }
+    }
+}
+
+static void start(size_t position, double now, const char* date) {
+    const Job* job = &queue[position];
+    Running* entry = &running[n_running++];
+    strcpy(entry->id, job->id);
+    entry->n_hosts = job->n_hosts;
+    entry->end = now + job->walltime;
+    entry->hosts = malloc((size_t)job->n_hosts * sizeof(int));
+    char text[256];
+    put(text, (size_t)snprintf(text, sizeof text,
+                               "%s{\"timestamp\":%s,\"event_type\":\"ExecuteJobEvent\",\"event\":{"
+                               "\"job_id\":\"%s\",\"allocation\":{\"host_allocation\":\"",
+                               reply[length - 1] == '[' ? "" : ",", date, job->id));
+    int host = 0;
+    for (int taken = 0; taken < job->n_hosts;) {
+        while (!is_free[host]) {
+            ++host;
+        }
+        const int first = host;
+        while (taken < job->n_hosts && host < n_hosts && is_free[host]) {
+            is_free[host] = false;
+            entry->hosts[taken++] = host++;
+        }
+        put(text, (size_t)snprintf(text, sizeof text, "%s%d-%d",
+                                   reply[length - 1] == '"' ? "" : " ", first, host - 1));
+    }
+    put("\"}}}", 4);
+    n_free -= job->n_hosts;
+    memmove(&queue[position], &queue[position + 1], (--n_queue - position) * sizeof *queue);
+}
+
+static int by_end(const void* a, const void* b) {
+    const double x = (*(const Running* const*)a)->end, y = (*(const Running* const*)b)->end;
+    return (x > y) - (x < y);
+}
+
+static void decide(double now, const char* date) {
+    while (n_queue > 0 && queue[0].n_hosts <= n_free) {
+        start(0, now, date);
+    }
+    if (n_queue < 2 || n_free == 0) {
+        return;
+    }
+    /* when the first job can start, and how many hosts it will leave then */
+    const Running* sorted[MAX_HOSTS];
+    for (int i = 0; i < n_running; ++i) {
+        sorted[i] = &running[i];
+    }
+    qsort(sorted, (size_t)n_running, sizeof *sorted, by_end);
+    int available = n_free, i = 0;
+    double shadow = now;
+    while (i < n_running && available < queue[0].n_hosts) {
+        shadow = sorted[i]->end;
+        while (i < n_running && sorted[i]->end == shadow) {
+            available += sorted[i++]->n_hosts;
+        }
+    }
+    int extra = available - queue[0].n_hosts;
+    for (size_t k = 1; k < n_queue && n_free > 0;) {
+        const Job* job = &queue[k];
+        const bool ends_before = now + job->walltime <= shadow;
+        if (job->n_hosts <= n_free && (ends_before || job->n_hosts <= extra)) {
+            extra -= ends_before ? 0 : job->n_hosts;
+            start(k, now, date);
+        } else {
+            ++k;
+        }
+    }
+}
+
+uint8_t batsim_edc_init(const uint8_t* init_data, uint32_t init_size, uint32_t* flags,
+                        uint8_t** reply_data, uint32_t* reply_size) {
+    static char hello[] =
+        "{\"now\":0.0,\"events\":[{\"timestamp\":0.0,\"event_type\":\"EDCHelloEvent\",\"event\":{"
+        "\"decision_component_name\":\"easy\",\"requested_simulation_features\":{}}}]}";
+    (void)init_data;
+    (void)init_size;
+    n_queue = 0;
+    n_running = 0;
+    *flags = JSON;
+    *reply_data = (uint8_t*)hello;
+    *reply_size = sizeof hello;
+    return 0;
+}
+
+uint8_t batsim_edc_deinit(void) { return 0; }
+
+uint8_t batsim_edc_take_decisions(const uint8_t* what_happened, uint32_t what_happened_size,
+                                  uint8_t** decisions, uint32_t* decisions_size) {
+    static const char key[] = "\"event_type\":\"";
+    const char* text = (const char*)what_happened;
+    (void)what_happened_size;
+    const double now = number_after(text, "\"now\":");
+    char date[64];
+    const char* first = strstr(text, "\"now\":") + 6;
+    snprintf(date, sizeof date, "%.*s", (int)strcspn(first, ","), first);
+    length = 0;
+    put("{\"now\":", 7);
+    put(date, strlen(date));
+    put(",\"events\":[", 11);
+    for (const char* at = strstr(text, key); at != NULL; at = strstr(at, key)) {
+        at += sizeof key - 1;
+        if (strncmp(at, "JobSubmitted", 12) == 0) {
+            submit(at);
+        } else if (strncmp(at, "JobCompleted", 12) == 0) {
+            complete(at);
+        } else if (strncmp(at, "SimulationBegins", 16) == 0) {
+            n_hosts = n_free = (int)number_after(at, "\"computation_host_number\":");
+            memset(is_free, 1, sizeof is_free);
+        }
+    }
+    decide(now, date);
+    put("]}", 2);
+    *decisions = (uint8_t*)reply;
+    *decisions_size = (uint32_t)length;
+    return 0;
+}

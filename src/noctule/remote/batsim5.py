@@ -1,0 +1,232 @@
+"""A decision component (EDC) of Batsim 5, as a policy.
+
+At each call the policy writes a message with what happened, sends it through its channel, and
+decides what the reply says. Messages are JSON.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from noctule import messages
+from noctule.errors import ProtocolError
+from noctule.messages import Decision, Event
+from noctule.policy import View, ViewJob
+from noctule.remote.batsim5_calls import Calls
+from noctule.remote.batsim5_profiles import as_told
+from noctule.remote.batsim5_reading import Hello, read_hello, read_message
+from noctule.remote.batsim5_replies import STOP, MessageReader, SimulationStopped
+from noctule.remote.batsim5_writing import (
+    EdcSetup,
+    Features,
+    job_submitted,
+    json_text,
+    kill_progress,
+    simulation_begins,
+)
+from noctule.remote.batsim_registry import Registry
+from noctule.remote.batsim_workload import Level, named_levels
+
+__all__ = [
+    "EdcScheduler",
+    "EdcSetup",
+    "Features",
+    "Hello",
+    "SimulationStopped",
+    "read_hello",
+]
+
+#: Sends a message, and returns the reply to it.
+Channel = Callable[[bytes], bytes]
+
+_OUTCOMES = {
+    "completed": ("COMPLETED_SUCCESSFULLY", 0),
+    "timed_out": ("COMPLETED_WALLTIME_REACHED", -1),
+    "killed": ("COMPLETED_KILLED", -1),
+    "failed": ("COMPLETED_FAILED", 1),
+}
+_TASKS = ("parallel", "Parallel", "data_staging")
+_KILLED_IN_TASK = -2
+# Codes are unsigned in this revision of the protocol.
+_CODES = 2**32
+
+
+class EdcScheduler:
+    """Decides what a decision component of Batsim 5 replies.
+
+    Jobs are known by their full ids (`w0!1`), which those of the simulated Workload must be. Run it
+    with the options batsim_events, share_hosts, machine, wait_for_timers and
+    reject_oversized=False; open_registration and acknowledge_registered as the `features` say.
+    When it raises SimulationStopped, the run is over as the component wants it. After the run,
+    `finish` tells the component so.
+
+    Attributes:
+        setup: what the component is told at the beginning.
+        features: what it asked for in its hello.
+        n_messages: how many it was sent.
+        seconds: time spent waiting for replies, by the clock on the wall.
+    """
+
+    def __init__(self, setup: EdcSetup, features: Features, channel: Channel) -> None:
+        """Take what the component is told at the beginning, what it wants, and the way to it."""
+        self.setup = setup
+        self.features = features
+        self.n_messages = 0
+        self.seconds = 0.0
+        self._channel = channel
+        keeps_names = features.profile_reuse or not features.dynamic_registration
+        self._registry = Registry(setup.workloads, keeps_names=keeps_names)
+        self._calls = Calls()
+        self._reader = MessageReader(setup, self._registry, self._calls)
+        self._progress: dict[str, dict[str, Any]] = {}
+        self._profile_texts: dict[tuple[str, str], str] = {}
+        self._writers: Mapping[type, Callable[[Any], str]] = {
+            messages.SimulationStarted: lambda _: simulation_begins(self.setup, self.features),
+            messages.JobSubmitted: self._submitted,
+            messages.JobFinished: self._finished,
+            messages.JobCancelled: self._refuse,
+            messages.HostsReleased: lambda _: "",
+            messages.MessageSent: self._refuse,
+            messages.PowerStateChanged: self._state_changed,
+            messages.HostFailed: lambda _: "",
+            messages.HostRestored: lambda _: "",
+            messages.HostsUnavailable: self._refuse,
+            messages.HostsAvailable: self._refuse,
+            messages.ExternalEventOccurred: _occurred,
+            messages.EnergyAnswered: lambda _: "",
+            messages.SubmissionsEnded: lambda _: '"AllStaticJobsHaveBeenSubmittedEvent","event":{}',
+            messages.ExternalEventsEnded: lambda _: (
+                '"AllStaticExternalEventsHaveBeenInjectedEvent","event":{}'
+            ),
+            messages.JobsKilled: self._killed,
+        }
+
+    def decide(self, view: View, events: Sequence[Event]) -> list[Decision]:
+        """Ask the component, and return what it decided, then until when it is busy."""
+        told: list[str] = []
+        timers: list[Decision] = []
+        writers = self._writers
+        for event in events:
+            if type(event) is messages.TimerFired:
+                if event.tag == STOP:
+                    raise SimulationStopped("stopped by the decision component")
+                due, following = self._calls.fired(event.tag, view)
+                timers += following
+                told += [f'{{"timestamp":{event.time!r},"event_type":{text}}}' for text in due]
+                continue
+            text = writers[type(event)](event)
+            if text:
+                told.append(f'{{"timestamp":{event.time!r},"event_type":{text}}}')
+        if not told:
+            return timers
+        reply = self._ask(view.now, told)
+        decisions = self._reader.read(reply, view)
+        return [*timers, *decisions] if timers else decisions
+
+    def finish(self, now: float) -> None:
+        """Tell the component that the simulation has ended at this date; it may not decide."""
+        event = f'{{"timestamp":{now!r},"event_type":"SimulationEndsEvent","event":{{}}}}'
+        where = f"t={now:.15g}: reply"
+        found = read_message(self._ask(now, [event]), where).events
+        if found:
+            kind = found[0].__struct_config__.tag
+            raise ProtocolError(
+                f"{where}: got {kind} when the simulation had ended, expected no events"
+            )
+
+    def _ask(self, now: float, told: list[str]) -> bytes:
+        message = f'{{"now":{now!r},"events":[{",".join(told)}]}}'.encode()
+        began = time.perf_counter()
+        reply = self._channel(message)
+        self.seconds += time.perf_counter() - began
+        self.n_messages += 1
+        return reply
+
+    def _submitted(self, event: messages.JobSubmitted) -> str:
+        job_id = str(event.job.id)
+        jobs = self._reader.jobs
+        is_own = job_id in jobs
+        jobs[job_id] = event.job
+        raw = self._registry.tell(job_id)
+        if is_own and not self.features.acknowledge_dynamic_jobs:
+            return ""
+        workload, name = self._registry.profile_of(job_id)
+        profile = None
+        if self.features.forward_profiles_on_job_submission:
+            profile = self._profile_text(workload, name, job_id)
+        return job_submitted(job_id, raw, f"{workload}!{name}", profile, event.time)
+
+    def _profile_text(self, workload: str, name: str, job_id: str) -> str:
+        key = workload, name
+        if key not in self._profile_texts:
+            raw = self._registry.profiles_of(job_id)[name]
+            self._profile_texts[key] = json_text(as_told(workload, name, raw))
+        return self._profile_texts[key]
+
+    def _finished(self, event: messages.JobFinished) -> str:
+        job = event.job
+        job_id = str(job.id)
+        state, code = _OUTCOMES[event.state]
+        if event.state == "killed":
+            code = self._note_progress(job_id, job)
+        elif event.state == "failed":
+            code = self._registry.return_code(job_id)
+        self._reader.jobs.pop(job_id, None)
+        self._registry.forget(job_id)
+        return (
+            f'"JobCompletedEvent","event":{{"job_id":{json_text(job_id)},"state":"{state}",'
+            f'"return_code":{code % _CODES}}}'
+        )
+
+    def _note_progress(self, job_id: str, job: ViewJob) -> int:
+        """Keep how far a job had come when it was killed, and return its code."""
+        workload, name = self._registry.profile_of(job_id)
+        profiles = self._registry.profiles_of(job_id)
+        levels: list[Level] = list(named_levels(job.progress, name, profiles))
+        self._progress[job_id] = {
+            "job_id": job_id,
+            "wrapper": kill_progress(levels, workload, profiles),
+        }
+        kind = str(profiles.get(levels[-1][0], {}).get("type", ""))
+        return _KILLED_IN_TASK if kind.startswith(_TASKS) else _OUTCOMES["killed"][1]
+
+    def _killed(self, event: messages.JobsKilled) -> str:
+        job_ids = [str(job.id) for job in event.jobs]
+        progresses = [self._progress.pop(one) for one in job_ids if one in self._progress]
+        told: dict[str, Any] = {"job_ids": job_ids, "progresses": progresses}
+        if self.features.forward_profiles_on_jobs_killed:
+            names = {self._registry.profile_of(one): one for one in job_ids}
+            told["profiles"] = [
+                as_told(*key, self._registry.profiles_of(one)[key[1]]) for key, one in names.items()
+            ]
+        return f'"JobsKilledEvent","event":{json_text(told)}'
+
+    def _state_changed(self, event: messages.PowerStateChanged) -> str:
+        key = str(event.hosts), event.state
+        waiting = self._reader.power_requests.get(key, [False])
+        is_switch = waiting.pop(0) if waiting else False
+        if is_switch:
+            return (
+                f'"HostsTurnedOnOffEvent","event":{{"host_ids":"{key[0]}","state":{event.state}}}'
+            )
+        return f'"HostsPStateChangedEvent","event":{{"host_ids":"{key[0]}","pstate":{event.state}}}'
+
+    def _refuse(self, event: Any) -> str:
+        raise ProtocolError(
+            f"t={event.time:.15g}: got a {type(event).__name__}, "
+            "which protocol 5 has no word for, expected inputs without it"
+        )
+
+
+def _occurred(event: messages.ExternalEventOccurred) -> str:
+    data = msgspec.json.decode(event.data)
+    told = {
+        "id": data["id"],
+        "external_event_type": "GenericExternalEvent",
+        "external_event": {"data": data["data"]},
+    }
+    return f'"ExternalEventOccurredEvent","event":{json_text(told)}'
