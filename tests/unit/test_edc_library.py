@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import ctypes
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,6 +17,11 @@ from noctule.errors import InputError
 from noctule.remote.edc_library import EdcLibrary
 
 SOURCE = Path(__file__).parent / "edc" / "fcfs.c"
+
+pytestmark = pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""),
+    reason="a sanitizer lets no library prefer its own symbols",
+)
 
 
 def compiled(source: Path, folder: Path) -> str:
