@@ -10,11 +10,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from batsim_runs import GREEN_PLATFORM, PLATFORM, job, workload
+
 from noctule.commands.batsim5 import main
 from noctule.remote.endpoint import Answering
 
+P, W = ("-p", "p.xml"), ("-w", "w.json")
 Message = dict[str, Any]
 Decided = list[tuple[str, Message]]
+
+
+def write_inputs() -> None:
+    """Write two platforms, of which one can sleep, and a workload of two jobs."""
+    Path("p.xml").write_text(PLATFORM)
+    Path("green.xml").write_text(GREEN_PLATFORM)
+    Path("w.json").write_text(workload(job(1, 0, 1, "d10"), job(2, 3, 2, "d10", walltime=100)))
 
 
 def a_hello(**features: bool) -> Message:

@@ -13,25 +13,24 @@ from batsim5_runs import (
     Decided,
     Fcfs,
     Message,
+    P,
+    W,
     executed,
     on,
     one_by_one,
     rows,
     run_batsim5,
+    write_inputs,
 )
-from batsim_runs import GREEN_PLATFORM, PLATFORM, job, workload
+from batsim_runs import job, workload
 
 pytest.importorskip("zmq")
-
-P, W = ("-p", "p.xml"), ("-w", "w.json")
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("p.xml").write_text(PLATFORM)
-    Path("green.xml").write_text(GREEN_PLATFORM)
-    Path("w.json").write_text(workload(job(1, 0, 1, "d10"), job(2, 3, 2, "d10", walltime=100)))
+    write_inputs()
     return tmp_path
 
 

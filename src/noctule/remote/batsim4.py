@@ -16,7 +16,7 @@ import msgspec
 from noctule import messages
 from noctule.errors import ProtocolError
 from noctule.messages import CallAt, Decision, Event, SimulationStarted
-from noctule.policy import View, ViewJob
+from noctule.policy import View
 from noctule.remote.batsim4_replies import ReplyReader
 from noctule.remote.batsim4_writing import (
     BatsimSetup,
@@ -25,23 +25,15 @@ from noctule.remote.batsim4_writing import (
     json_text,
     simulation_begins,
 )
+from noctule.remote.batsim_names import outcome_of
 from noctule.remote.batsim_registry import Registry
-from noctule.remote.batsim_workload import BatsimWorkload, Level, named_levels
+from noctule.remote.batsim_workload import BatsimWorkload
 
 __all__ = ["BatsimScheduler", "BatsimSetup", "BatsimWorkload", "Channel"]
 
 #: Sends a request, and returns the reply to it.
 Channel = Callable[[bytes], bytes]
 
-_OUTCOMES = {
-    "completed": ("COMPLETED_SUCCESSFULLY", 0),
-    "timed_out": ("COMPLETED_WALLTIME_REACHED", -1),
-    "killed": ("COMPLETED_KILLED", -1),
-    "failed": ("COMPLETED_FAILED", 1),
-}
-# Killed within one of these, a job returns another code.
-_TASKS = ("parallel", "Parallel", "msg_par", "data_staging")
-_KILLED_IN_TASK = -2
 _HELD = "held events"
 
 
@@ -156,29 +148,17 @@ class BatsimScheduler:
         return f'"JOB_SUBMITTED","data":{job_submitted(job_id, raw, profile, event.time)}'
 
     def _finished(self, event: messages.JobFinished) -> str:
-        job = event.job
-        job_id = str(job.id)
-        state, code = _OUTCOMES[event.state]
-        if event.state == "killed":
-            code = self._note_progress(job_id, job)
-        elif event.state == "failed":
-            code = self._registry.return_code(job_id)
+        job_id = str(event.job.id)
+        outcome = outcome_of(event, self._registry)
+        if outcome.levels:
+            self._progress[job_id] = job_progress(outcome.levels)
         hosts = self._reader.allocations.pop(job_id, "")
         self._reader.jobs.pop(job_id, None)
         self._registry.forget(job_id)
         return (
-            f'"JOB_COMPLETED","data":{{"job_id":{json_text(job_id)},"job_state":"{state}",'
-            f'"return_code":{code},"alloc":"{hosts}"}}'
+            f'"JOB_COMPLETED","data":{{"job_id":{json_text(job_id)},"job_state":"{outcome.state}",'
+            f'"return_code":{outcome.code},"alloc":"{hosts}"}}'
         )
-
-    def _note_progress(self, job_id: str, job: ViewJob) -> int:
-        """Keep how far a job had come when it was killed, and return its code."""
-        name = self._registry.profile_of(job_id)[1]
-        profiles = self._registry.profiles_of(job_id)
-        levels: list[Level] = list(named_levels(job.progress, name, profiles))
-        self._progress[job_id] = job_progress(levels)
-        kind = str(profiles.get(levels[-1][0], {}).get("type", ""))
-        return _KILLED_IN_TASK if kind.startswith(_TASKS) else _OUTCOMES["killed"][1]
 
     def _killed(self, event: messages.JobsKilled) -> str:
         job_ids = [str(job.id) for job in event.jobs]

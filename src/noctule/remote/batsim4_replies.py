@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from noctule._core import HostSet, ViewJob
+from noctule._core import HostSet
 from noctule.errors import InputError, ProtocolError
 from noctule.formats.json_object import shown_json
 from noctule.messages import (
@@ -20,10 +20,8 @@ from noctule.messages import (
     ContinueRegistration,
     Decision,
     FinishRegistration,
-    KillJobs,
     RegisterJob,
     RegisterProfile,
-    RejectJob,
     SendMessage,
     SetMetadata,
     SetPowerState,
@@ -31,6 +29,7 @@ from noctule.messages import (
 )
 from noctule.remote import batsim4_reading as reading
 from noctule.remote.batsim4_writing import BatsimSetup
+from noctule.remote.batsim_names import NamesInReplies
 from noctule.remote.batsim_registry import Registry
 
 _STATES = {
@@ -45,26 +44,22 @@ _Made = tuple[Decision, ...]
 _IGNORED_ANSWER = "ANSWER of the scheduler was ignored: nothing had been asked"
 
 
-class ReplyReader:
+class ReplyReader(NamesInReplies):
     """Turns replies into decisions, and knows what they may name.
 
     Attributes:
-        jobs: those that the scheduler has been told of or has registered, and that have not ended
-            as far as it knows; an id where nothing has shown the job yet.
         allocations: hosts of the jobs that were started, without those of their IO jobs, by id.
     """
 
     def __init__(self, setup: BatsimSetup, registry: Registry, notes: list[str]) -> None:
         """Take what is allowed and what is known."""
+        super().__init__(setup.platform, registry)
         self._setup = setup
-        self._registry = registry
         self._notes = notes
         self._n_hosts = setup.platform.n_hosts
-        self._n_resources = self._n_hosts + len(setup.platform.storages)
         self._is_registering = setup.dynamic_jobs
         self._n_calls = 0
         self._told_now = 0.0
-        self.jobs: dict[str, ViewJob | str] = {}
         self.allocations: dict[str, HostSet] = {}
         self._makers: Mapping[type, Callable[[Any, float | None], _Made]]
         self._makers = {
@@ -108,31 +103,6 @@ class ReplyReader:
                 kind = event.__struct_config__.tag
                 raise ProtocolError(f"{where}: events[{i}]: {kind}: {error}") from None
         return decisions
-
-    def _job(self, job_id: str) -> ViewJob | str:
-        job = self.jobs.get(job_id)
-        if job is None:
-            what = "which has ended" if self._registry.knows(job_id) else "which nobody knows"
-            what = "which has not been submitted" if self._registry.is_to_come(job_id) else what
-            raise InputError(
-                f"job_id: got {shown_json(job_id)}, {what}, expected a job that waits or runs"
-            )
-        return job
-
-    def _hosts(self, key: str, text: str) -> HostSet:
-        """Read hosts, of which there must be one, and all on the platform."""
-        try:
-            hosts = HostSet.from_str(text)
-        except InputError as error:
-            raise InputError(f"{key}: {str(error).removeprefix('hosts: ')}") from None
-        intervals = hosts.intervals()
-        if not intervals:
-            raise InputError(f"{key}: got {shown_json(text)}, expected at least one host")
-        if intervals[-1][1] >= self._n_resources:
-            raise InputError(
-                f"{key}: got {shown_json(text)}, expected ids below {self._n_resources}"
-            )
-        return hosts
 
     def _execute(self, data: reading.ExecuteData, date: float | None) -> _Made:
         job_id, given = data.job_id, data.mapping
@@ -190,14 +160,10 @@ class ReplyReader:
         return number
 
     def _reject(self, data: reading.RejectData, date: float | None) -> _Made:
-        job = self._job(data.job_id)
-        del self.jobs[data.job_id]
-        return (RejectJob(job, date),)
+        return self._rejection(data.job_id, date)
 
     def _kill(self, data: reading.KillData, date: float | None) -> _Made:
-        if not data.job_ids:
-            raise InputError("job_ids: got [], expected at least one")
-        return (KillJobs([self._job(one) for one in data.job_ids], date),)
+        return self._kills(data.job_ids, date)
 
     def _call(self, data: reading.CallData, date: float | None) -> _Made:
         asked = self._told_now if date is None else date

@@ -15,7 +15,7 @@ import msgspec
 from noctule import messages
 from noctule.errors import ProtocolError
 from noctule.messages import Decision, Event
-from noctule.policy import View, ViewJob
+from noctule.policy import View
 from noctule.remote.batsim5_calls import Calls
 from noctule.remote.batsim5_profiles import as_told
 from noctule.remote.batsim5_reading import Hello, read_hello, read_message
@@ -28,8 +28,8 @@ from noctule.remote.batsim5_writing import (
     kill_progress,
     simulation_begins,
 )
+from noctule.remote.batsim_names import outcome_of
 from noctule.remote.batsim_registry import Registry
-from noctule.remote.batsim_workload import Level, named_levels
 
 __all__ = [
     "EdcScheduler",
@@ -43,14 +43,6 @@ __all__ = [
 #: Sends a message, and returns the reply to it.
 Channel = Callable[[bytes], bytes]
 
-_OUTCOMES = {
-    "completed": ("COMPLETED_SUCCESSFULLY", 0),
-    "timed_out": ("COMPLETED_WALLTIME_REACHED", -1),
-    "killed": ("COMPLETED_KILLED", -1),
-    "failed": ("COMPLETED_FAILED", 1),
-}
-_TASKS = ("parallel", "Parallel", "data_staging")
-_KILLED_IN_TASK = -2
 # Codes are unsigned in this revision of the protocol.
 _CODES = 2**32
 
@@ -168,31 +160,19 @@ class EdcScheduler:
         return self._profile_texts[key]
 
     def _finished(self, event: messages.JobFinished) -> str:
-        job = event.job
-        job_id = str(job.id)
-        state, code = _OUTCOMES[event.state]
-        if event.state == "killed":
-            code = self._note_progress(job_id, job)
-        elif event.state == "failed":
-            code = self._registry.return_code(job_id)
+        job_id = str(event.job.id)
+        outcome = outcome_of(event, self._registry)
+        if outcome.levels:
+            workload = self._registry.profile_of(job_id)[0]
+            profiles = self._registry.profiles_of(job_id)
+            wrapper = kill_progress(outcome.levels, workload, profiles)
+            self._progress[job_id] = {"job_id": job_id, "wrapper": wrapper}
         self._reader.jobs.pop(job_id, None)
         self._registry.forget(job_id)
         return (
-            f'"JobCompletedEvent","event":{{"job_id":{json_text(job_id)},"state":"{state}",'
-            f'"return_code":{code % _CODES}}}'
+            f'"JobCompletedEvent","event":{{"job_id":{json_text(job_id)},"state":"{outcome.state}",'
+            f'"return_code":{outcome.code % _CODES}}}'
         )
-
-    def _note_progress(self, job_id: str, job: ViewJob) -> int:
-        """Keep how far a job had come when it was killed, and return its code."""
-        workload, name = self._registry.profile_of(job_id)
-        profiles = self._registry.profiles_of(job_id)
-        levels: list[Level] = list(named_levels(job.progress, name, profiles))
-        self._progress[job_id] = {
-            "job_id": job_id,
-            "wrapper": kill_progress(levels, workload, profiles),
-        }
-        kind = str(profiles.get(levels[-1][0], {}).get("type", ""))
-        return _KILLED_IN_TASK if kind.startswith(_TASKS) else _OUTCOMES["killed"][1]
 
     def _killed(self, event: messages.JobsKilled) -> str:
         job_ids = [str(job.id) for job in event.jobs]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from noctule._core import HostSet, ViewJob
+from noctule._core import HostSet
 from noctule.errors import InputError, NoctuleError, ProtocolError
 from noctule.formats.json_object import shown_json
 from noctule.messages import (
@@ -17,10 +17,8 @@ from noctule.messages import (
     CallAt,
     Decision,
     FinishRegistration,
-    KillJobs,
     RegisterJob,
     RegisterProfile,
-    RejectJob,
     SetPowerState,
     StartJob,
 )
@@ -31,6 +29,7 @@ from noctule.remote.batsim5_calls import Calls
 from noctule.remote.batsim5_placement import Placer
 from noctule.remote.batsim5_profiles import as_in_files
 from noctule.remote.batsim5_writing import EdcSetup
+from noctule.remote.batsim_names import NamesInReplies
 from noctule.remote.batsim_registry import Registry
 
 #: The call at which a simulation ends that is to be stopped later.
@@ -42,26 +41,22 @@ class SimulationStopped(NoctuleError):  # noqa: N818  (nothing went wrong)
     """The decision component wants the simulation to end here."""
 
 
-class MessageReader:
+class MessageReader(NamesInReplies):
     """Turns replies into decisions, and knows what they may name.
 
     Attributes:
-        jobs: those that the component has been told of or has registered, and that have not ended
-            as far as it knows; an id where nothing has shown the job yet.
         power_requests: for hosts and a power state that were asked for, whether they are switched.
     """
 
     def __init__(self, setup: EdcSetup, registry: Registry, calls: Calls) -> None:
         """Take what is allowed and what is known."""
+        super().__init__(setup.platform, registry)
         self._setup = setup
-        self._registry = registry
         self._calls = calls
         self._platform: Platform = setup.platform
-        self._n_resources = setup.platform.n_hosts + len(setup.platform.storages)
         self._placer = Placer(setup.platform, registry, self._hosts)
         self._is_closed = False
         self._can_sleep = any(kind.sleep_states for kind in setup.platform.hosts.kinds)
-        self.jobs: dict[str, ViewJob | str] = {}
         self.power_requests: dict[tuple[str, int], list[bool]] = {}
         self._view: View
         self._switched = self._held = HostSet()
@@ -109,31 +104,6 @@ class MessageReader:
             decisions.append(BusyUntil(message.now))
         return decisions
 
-    def _job(self, job_id: str) -> ViewJob | str:
-        job = self.jobs.get(job_id)
-        if job is None:
-            what = "which has ended" if self._registry.knows(job_id) else "which nobody knows"
-            what = "which has not been submitted" if self._registry.is_to_come(job_id) else what
-            raise InputError(
-                f"job_id: got {shown_json(job_id)}, {what}, expected a job that waits or runs"
-            )
-        return job
-
-    def _hosts(self, key: str, text: str) -> HostSet:
-        """Read hosts, of which there must be one, and all on the platform."""
-        try:
-            hosts = HostSet.from_str(text)
-        except InputError as error:
-            raise InputError(f"{key}: {str(error).removeprefix('hosts: ')}") from None
-        intervals = hosts.intervals()
-        if not intervals:
-            raise InputError(f"{key}: got {shown_json(text)}, expected at least one host")
-        if intervals[-1][1] >= self._n_resources:
-            raise InputError(
-                f"{key}: got {shown_json(text)}, expected ids below {self._n_resources}"
-            )
-        return hosts
-
     def _execute(self, data: reading.ExecuteData, date: float | None) -> _Made:
         job = self._job(data.job_id)
         at = self._placer.place(data)
@@ -153,14 +123,10 @@ class MessageReader:
                 )
 
     def _reject(self, data: reading.JobData, date: float | None) -> _Made:
-        job = self._job(data.job_id)
-        del self.jobs[data.job_id]
-        return (RejectJob(job, date),)
+        return self._rejection(data.job_id, date)
 
     def _kill(self, data: reading.KillData, date: float | None) -> _Made:
-        if not data.job_ids:
-            raise InputError("job_ids: got [], expected at least one")
-        return (KillJobs([self._job(one) for one in data.job_ids], date),)
+        return self._kills(data.job_ids, date)
 
     def _register_profile(self, data: reading.RegisterProfileData, date: float | None) -> _Made:
         self._refuse_closed()

@@ -12,6 +12,7 @@ import ipaddress
 import math
 import re
 import time
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -47,7 +48,7 @@ def is_local(endpoint: str) -> bool:
         return False
 
 
-class _Endpoint:
+class _Endpoint(ABC):
     """A socket with its timeout; closed when a `with` is left."""
 
     # A reply that was on its way when the peer went never comes; a request may come from another.
@@ -106,8 +107,8 @@ class _Endpoint:
             self._socket = self._monitor = None
         self._context.term()
 
-    def _open(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _open(self) -> None: ...
 
     def _make(self, kind: int) -> zmq.Socket[bytes]:
         socket: zmq.Socket[bytes] = self._context.socket(kind)
