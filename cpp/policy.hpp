@@ -29,6 +29,13 @@ class View {
     bool is_waiting(JobIndex job) const { return engine_.state(job) == JobState::waiting; }
     bool is_completing(JobIndex job) const { return engine_.is_completing(job); }
 
+    // Power, where the run counts energy.
+    HostPhase phase(HostId host) const { return engine_.phase(host); }
+    double joules() const { return engine_.joules(); }
+    const PowerRequest& power_request(std::uint32_t number) const {
+        return engine_.power_request(number);
+    }
+
   private:
     Engine& engine_;
 };
@@ -42,6 +49,9 @@ class Decisions {
     void reject(JobIndex job) { engine_.reject(job); }
     void call_at(double time, TimerTag tag) { engine_.call_at(time, tag); }
     void cancel_call(TimerTag tag) { engine_.cancel_call(tag); }
+    void set_power_state(const HostSet& hosts, std::uint32_t state) {
+        engine_.set_power_state(hosts, state);
+    }
 
   private:
     Engine& engine_;

@@ -5,6 +5,7 @@
 #include "policies/policies.hpp"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -80,12 +81,14 @@ make_engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, double
 }
 
 NativePolicy make_native(const std::string& name, const std::vector<std::pair<int, double>>& order,
-                         int allocation) {
+                         int allocation, const std::map<std::string, double>& numbers) {
     std::vector<OrderStep> program;
     for (const auto& [op, value] : order) {
         program.push_back({static_cast<OrderOp>(op), value});
     }
-    return {make_policy(name, Order(std::move(program)), static_cast<Allocation>(allocation))};
+    return {make_policy(name, {.order = Order(std::move(program)),
+                               .allocation = static_cast<Allocation>(allocation),
+                               .numbers = {numbers.begin(), numbers.end()}})};
 }
 
 // What a run on a machine has besides; columns are empty where it has none.
@@ -163,7 +166,9 @@ void bind_record(nb::module_& module) {
 void bind_native_policy(nb::module_& module) {
     nb::class_<NativePolicy>(module, "NativePolicy", "A policy that runs without Python.")
         .def(nb::new_(&make_native), nb::arg("name"), nb::arg("order"), nb::arg("allocation"),
-             "Make one by its name, an order's program and an allocation's number.");
+             nb::arg("numbers"),
+             "Make one by its name, an order's program, an allocation's number, and its own "
+             "parameters.");
     module.def("policy_names", &policy_names, "Return the names of the native policies.");
 }
 

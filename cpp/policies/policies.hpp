@@ -5,12 +5,23 @@
 #include "order.hpp"
 #include "policy.hpp"
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace noctule {
+
+// What a policy is told when it is made.
+struct PolicySetup {
+    Order order;
+    Allocation allocation = Allocation::first;
+    std::map<std::string, double, std::less<>> numbers = {}; // its own parameters
+
+    double number(std::string_view name) const { return numbers.find(name)->second; }
+};
 
 std::unique_ptr<Policy> make_fcfs(Order order, Allocation allocation);
 std::unique_ptr<Policy> make_filler(Order order, Allocation allocation);
@@ -25,7 +36,7 @@ std::unique_ptr<Policy> make_group_limit(std::unique_ptr<Policy> policy);
 std::vector<std::string> policy_names();
 
 // Throws InputError if no policy has this name.
-std::unique_ptr<Policy> make_policy(std::string_view name, Order order, Allocation allocation);
+std::unique_ptr<Policy> make_policy(std::string_view name, PolicySetup setup);
 
 // Whether a job of n hosts can start now.
 inline bool fits(const View& view, std::uint32_t n_hosts, Allocation allocation) {

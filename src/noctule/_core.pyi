@@ -429,8 +429,10 @@ class Engine:
 class NativePolicy:
     """A policy that runs without Python."""
 
-    def __init__(self, name: str, order: Sequence[tuple[int, float]], allocation: int) -> None:
-        """Make one by its name, an order's program and an allocation's number."""
+    def __init__(self, name: str, order: Sequence[tuple[int, float]], allocation: int, numbers: Mapping[str, float]) -> None:
+        """
+        Make one by its name, an order's program, an allocation's number, and its own parameters.
+        """
 
 def policy_names() -> list[str]:
     """Return the names of the native policies."""

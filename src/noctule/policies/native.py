@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from noctule import _core
 from noctule.errors import InputError
@@ -27,16 +29,55 @@ NATIVE_POLICIES = {
 }
 
 
+@dataclass(frozen=True)
+class NumberParameter:
+    """A parameter that a policy has for itself; without a default it must be given."""
+
+    default: float | None = None
+    least: float = 0.0
+    most: float = math.inf
+
+    def read(self, where: str, value: Parameter | None) -> float:
+        """Return the number that was given, or the default."""
+        given = self.default if value is None else value
+        if given is None:
+            raise InputError(f"{where}: not given, expected a number {self._range}")
+        if isinstance(given, str) or not self.least <= given <= self.most:
+            raise InputError(f"{where}: got {given!r}, expected a number {self._range}")
+        return float(given)
+
+    @property
+    def _range(self) -> str:
+        if self.most == math.inf:
+            return f"of at least {self.least:g}"
+        return f"from {self.least:g} to {self.most:g}"
+
+
+# What a policy takes besides an order and an allocation.
+NUMBERS: Mapping[str, Mapping[str, NumberParameter]] = {}
+
+
 def make_native(name: str, parameters: Mapping[str, Parameter]) -> _core.NativePolicy:
     """Make the native policy of this name."""
+    numbers = NUMBERS.get(name, {})
+    known_parameters = ("order", "allocation", *numbers)
     for parameter in parameters:
-        if parameter not in ("order", "allocation"):
+        if parameter not in known_parameters:
             raise InputError(
-                f"policy {name}: unknown parameter {parameter}; known: order, allocation"
+                f"policy {name}: unknown parameter {parameter}; known: "
+                + ", ".join(known_parameters)
             )
     allocation = parameters.get("allocation", "first")
     if allocation not in ALLOCATIONS:
         known = ", ".join(ALLOCATIONS)
         raise InputError(f"policy {name}: allocation: got {allocation!r}, expected {known}")
     order = Order.compile(str(parameters.get("order", "fcfs")))
-    return _core.NativePolicy(name, list(order.program), ALLOCATIONS.index(str(allocation)))
+    return _core.NativePolicy(
+        name,
+        list(order.program),
+        ALLOCATIONS.index(str(allocation)),
+        {
+            parameter: number.read(f"policy {name}: {parameter}", parameters.get(parameter))
+            for parameter, number in numbers.items()
+        },
+    )
