@@ -267,6 +267,33 @@ def test_a_storage_that_nobody_named_is_refused(cluster):
     )
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_storage_in_an_allocation_is_shared_or_not(cluster, shared):
+    # host 4 is a storage; work that is spread takes it beside a host that computes
+    task = HomogeneousTask(1200.0, 0.0, "spread")
+    policy = starting(StartJob("A", [0, 4]), StartJob("B", [1, 4]))
+    jobs = [job(name, hosts=2, profile=task) for name in "AB"]
+    if shared:
+        assert starts(simulate(cluster, policy, *jobs)) == {"A": 0, "B": 0}
+        return
+    with pytest.raises(DecisionError, match="host 4, a storage, is used by another job"):
+        simulate(cluster, policy, *jobs, share_storages=False)
+
+
+def test_a_storage_that_is_not_shared_serves_one_job_after_the_other(cluster):
+    class OneAfterTheOther:
+        def decide(self, view, events):
+            if not view.running:
+                return [StartJob(job, [0, 4]) for job in list(view.waiting)[:1]]
+            return []
+
+    task = HomogeneousTask(1200.0, 0.0, "spread")
+    jobs = [job(name, hosts=2, profile=task) for name in "AB"]
+    found = simulate(cluster, OneAfterTheOther(), *jobs, share_storages=False)
+    assert states(found) == {"A": "completed", "B": "completed"}
+    assert starts(found)["B"] == finishes(found)["A"]
+
+
 # Sharing
 
 
