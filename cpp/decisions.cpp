@@ -49,7 +49,7 @@ void Engine::start(JobIndex job, Allocation allocation) {
             }
         }
     };
-    if (!take_hosts(allocation, n, free_, hierarchy_, visit)) {
+    if (!free_.take(allocation, n, hierarchy_, visit)) {
         const bool local = allocation == Allocation::local;
         refuse("StartJob(job_id=" + describe_job(job) + ")",
                "no " + std::to_string(n) + (local ? " hosts of one group" : " neighbouring hosts") +
@@ -130,7 +130,7 @@ std::string Engine::why_unusable(HostId host) const {
         const bool is_used = !options_.share_storages && storages_used_[host - n_hosts()] != 0;
         return is_used ? who + ", a storage, is used by another job" : "";
     }
-    if (phase(host) != HostPhase::awake) {
+    if (!counts_as_free(phase(host))) {
         return who + " " + phases[static_cast<std::size_t>(phase(host))];
     }
     if (options_.share_hosts || free_.contains(host)) {

@@ -297,9 +297,19 @@ double Engine::duration(JobIndex job) const {
 }
 
 void Engine::begin(JobIndex job) {
-    const Job& what = table_->jobs[job];
     --waiting_.size;
     enter(running_, job);
+    if (!wakes_hosts_of(job)) {
+        begin_work(job);
+    } else if (track_releases_) {
+        releases_.add({expected_end(job), job, table_->jobs[job].n_hosts});
+    }
+    note_host_states();
+    note_progress();
+}
+
+void Engine::begin_work(JobIndex job) {
+    const Job& what = table_->jobs[job];
     status_[job].start_time = now_;
     const double launch_delay = options_.launch_delay + table_->launch_delay(job);
     if (defers_decisions()) {
@@ -312,8 +322,6 @@ void Engine::begin(JobIndex job) {
     if (track_releases_) {
         releases_.add({now_ + what.walltime, job, what.n_hosts});
     }
-    note_host_states();
-    note_progress();
 }
 
 void Engine::set_timer(JobIndex job, double launch_delay) {
@@ -341,6 +349,9 @@ void Engine::end_run(JobIndex job) {
 
 void Engine::finish(JobIndex job) {
     Latency::End end{now_, not_a_time};
+    if (waking_.contains(job)) {
+        end_before_work(job);
+    }
     if (latency_) {
         execution_->stop(job);
         end = latency_->ends.extract(job).mapped();
@@ -396,7 +407,7 @@ void Engine::free_allocation(JobIndex job) {
 }
 
 void Engine::note_host_states() {
-    HostCounts counts{.idle = free_.count()};
+    HostCounts counts{.idle = free_.awake().count()};
     if (power_) {
         counts.sleeping = power_->count(HostPhase::asleep);
         counts.switching_on = power_->count(HostPhase::switching_on);

@@ -10,7 +10,7 @@
 #include "event_queue.hpp"
 #include "execution.hpp"
 #include "external_event.hpp"
-#include "free_hosts.hpp"
+#include "free_pool.hpp"
 #include "hierarchy.hpp"
 #include "job_table.hpp"
 #include "latency.hpp"
@@ -42,6 +42,7 @@ struct Options {
     double until = infinity;
     bool share_hosts = false;           // hosts that a policy names may run other jobs
     bool share_storages = true;         // the same of storages
+    bool wake_for_jobs = false;         // hosts that sleep or switch are free, and jobs wake them
     bool batsim_events = false;         // tell what Batsim tells, and take what it takes
     bool open_registration = false;     // the run goes on until the policy registers no more jobs
     bool acknowledge_registered = true; // tell when jobs of the policy are submitted
@@ -105,12 +106,17 @@ class Engine {
     std::uint64_t instant() const { return instant_; } // counts the calls of the policy
     std::uint32_t n_hosts() const { return free_.n_hosts(); }
     std::uint32_t n_free() const { return free_.count(); }
-    const FreeHosts& free_hosts() const { return free_; }
+    const FreeHosts& free_hosts() const { return free_.all(); }
+    const FreeHosts& awake_free_hosts() const { return free_.awake(); }
+    HostSet first_free_of(const HostSet& among, std::uint32_t n) const {
+        return free_.first_of(among, n);
+    }
     const Hierarchy& hierarchy() const { return hierarchy_; }
     const Releases& releases();
     const Job& job(JobIndex job) const { return table_->jobs[job]; }
     std::uint32_t submission_number(JobIndex job) const { return status_[job].submission; }
     JobState state(JobIndex job) const { return status_[job].state; }
+    // Still to come while the job waits for its hosts to wake.
     double start_time(JobIndex job) const { return status_[job].start_time; }
     double expected_end(JobIndex job) const { return start_time(job) + table_->jobs[job].walltime; }
     HostSet hosts(JobIndex job) const;
@@ -122,6 +128,13 @@ class Engine {
     std::uint32_t power_state(HostId host) const { return parts_.machine->state(host); }
     HostPhase phase(HostId host) const { return power_ ? power_->phase(host) : HostPhase::awake; }
     HostSet hosts_in(HostPhase phase) const;
+    // Whether a job may be started on hosts that sleep or switch.
+    bool wakes_hosts() const { return options_.wake_for_jobs && power_; }
+    // Of a host that is to sleep or to wake (engine_waking.cpp); throw DecisionError if it cannot.
+    std::uint32_t sleep_state(HostId host) const;
+    std::uint32_t computing_state(HostId host) const;
+    double switch_on_seconds(HostId host) const;
+    double switch_off_seconds(HostId host) const;
     const PowerRequest& power_request(std::uint32_t number) const {
         return power_->request(number);
     }
@@ -198,6 +211,7 @@ class Engine {
     }
     void submit_arrivals();
     void begin(JobIndex job);
+    void begin_work(JobIndex job);
     void set_timer(JobIndex job, double launch);
     void end_run(JobIndex job);
     void finish(JobIndex job);
@@ -225,6 +239,7 @@ class Engine {
     void launch(JobIndex job);
     void run_machine();
     void proceed(std::span<const Ended> activities);
+    void request_power_state(const HostSet& hosts, std::uint32_t state, std::int32_t meanwhile);
     void end_switch(Token token);
     void toggle_hosts();
     bool is_held(HostId host) const;
@@ -232,10 +247,24 @@ class Engine {
     std::uint32_t n_held(JobIndex job) const;
     double joules_of(JobIndex job) const;
     void note_energy(char why);
+    void note_start(JobIndex job);
     void note_power();
     std::string why_unusable(HostId host) const;
     std::string misfit(JobIndex job, const HostSet& hosts, const Layout& layout) const;
     bool is_moldable(const Program& program) const;
+
+    // For jobs whose hosts do not wake yet (engine_waking.cpp).
+    static constexpr std::int32_t being_switched_on = -1;
+    static constexpr std::int32_t being_switched_off = -2;
+    bool counts_as_free(HostPhase phase) const;
+    bool wakes_hosts_of(JobIndex job);
+    void switch_on(const std::vector<HostId>& hosts);
+    void follow_switch(HostId host);
+    void settle_switches();
+    void stop_waking(JobIndex job);
+    void end_before_work(JobIndex job);
+    void fail_waking_jobs(HostId failed);
+    const PowerControl& power() const;
 
     // With Batsim's own latency (engine_latency.cpp).
     void set_up_latency(Submitters&& submitters);
@@ -303,7 +332,7 @@ class Engine {
     std::vector<Status> status_;
     Line waiting_{JobState::waiting};
     Line running_{JobState::running};
-    FreeHosts free_;
+    FreePool free_;
     Hierarchy hierarchy_;
     Releases releases_;
     bool track_releases_ = false;
@@ -312,6 +341,10 @@ class Engine {
     std::unique_ptr<Execution> execution_;
     std::unique_ptr<PowerControl> power_;
     std::unique_ptr<Latency> latency_;
+    std::map<JobIndex, std::uint32_t> waking_; // how many hosts of a job are not awake yet
+    std::vector<JobIndex> waiter_;             // by host: the job that it wakes for
+    std::vector<HostId> to_wake_;              // scratch of settle_switches
+    std::vector<JobIndex> woken_;
     std::vector<std::uint16_t> n_jobs_on_; // by host, where hosts are shared
     std::map<JobIndex, Layout> layouts_;   // of jobs that run, where a policy gave one
     std::map<JobIndex, double> joules_at_start_;

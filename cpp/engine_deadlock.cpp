@@ -19,7 +19,9 @@ constexpr std::size_t jobs_named_in_errors = 5;
 void Engine::refuse_livelock() {
     ++quiet_calls_;
     ++calls_at_now_;
-    const bool only_timers = queue_.size() == n_queued_calls_ && next_arrival_ == end_of_arrivals_;
+    const bool only_timers = queue_.size() == n_queued_calls_ &&
+                             next_arrival_ == end_of_arrivals_ &&
+                             !(parts_.machine && parts_.machine->next_time() < infinity);
     if (calls_at_now_ > max_quiet_calls) {
         throw DeadlockError("t=" + format_time(now_) +
                             ": the policy was called a million times at this instant, expected it "

@@ -85,8 +85,8 @@ void Engine::make_available(const HostSet& hosts) {
                                         " becomes available, but is not unavailable");
             }
             unavailable_[host] = 0;
-            if (host < n_hosts() && phase(host) == HostPhase::awake && !is_held(host)) {
-                free_.give({host, host});
+            if (host < n_hosts() && counts_as_free(phase(host)) && !is_held(host)) {
+                free_.give({host, host}, phase(host));
             }
         }
     }

@@ -12,8 +12,6 @@ namespace {
 
 // A message longer than this is refused: matching it against a pattern takes stack for each letter.
 constexpr std::size_t longest_message = 4096;
-constexpr std::int32_t being_switched_on = -1;
-constexpr std::int32_t being_switched_off = -2;
 
 } // namespace
 
@@ -26,11 +24,15 @@ void Engine::set_up_machine() {
     }
     storages_used_.resize(parts_.storages.size(), 0);
     execution_ = std::make_unique<Execution>(*parts_.machine, parts_.storages, parts_.execution);
-    power_ = std::make_unique<PowerControl>(*parts_.machine, n_hosts(), Execution::foreign);
+    if (options_.wake_for_jobs) {
+        free_.tell_phases_apart();
+        waiter_.resize(n_hosts(), no_job);
+    }
+    power_ = std::make_unique<PowerControl>(*parts_.machine, free_, Execution::foreign);
     record_->has_energy = parts_.machine->counts_energy();
     record_->has_power_states = true;
     for (HostId host = 0; host < n_hosts(); ++host) {
-        if (power_->phase(host) != HostPhase::awake) {
+        if (!counts_as_free(phase(host))) {
             free_.take({host, host});
         }
     }
@@ -81,8 +83,8 @@ void Engine::give_back(Interval hosts) {
             continue;
         }
         const bool was_last = !options_.share_hosts || --n_jobs_on_[host] == 0;
-        if (was_last && phase(host) == HostPhase::awake && !is_unavailable(host)) {
-            free_.give({host, host});
+        if (was_last && counts_as_free(phase(host)) && !is_unavailable(host)) {
+            free_.give({host, host}, phase(host));
         }
     }
 }
@@ -93,14 +95,18 @@ void Engine::begin_on_machine(JobIndex job, double launch_delay) {
     if (options_.enforce_walltime && table_->jobs[job].walltime != infinity) {
         queue_.add(now_ + launch_delay + table_->jobs[job].walltime, EventRank::end, job);
     }
-    if (record_->has_energy) {
-        joules_at_start_[job] = joules_of(job);
-        note_energy('s');
-    }
+    note_start(job);
     if (launch_delay > 0) {
         queue_.add(now_ + launch_delay, EventRank::launch, job);
     } else {
         launch(job);
+    }
+}
+
+void Engine::note_start(JobIndex job) {
+    if (record_->has_energy) {
+        joules_at_start_[job] = joules_of(job);
+        note_energy('s');
     }
 }
 
@@ -170,6 +176,7 @@ void Engine::run_machine() {
             end_switch(ended.token);
         }
     }
+    settle_switches();
     proceed(parts_.machine->ended());
     for (JobMessage& message : execution_->take_messages()) {
         const auto number = static_cast<std::uint32_t>(messages_.size());
@@ -268,8 +275,16 @@ void Engine::set_power_state(const HostSet& hosts, std::uint32_t state) {
         }
     }
     for (const HostId host : sleepers) {
-        free_.take({host, host});
+        if (!counts_as_free(HostPhase::switching_off)) {
+            free_.take({host, host});
+        }
     }
+    request_power_state(hosts, state, sleepers.empty() ? being_switched_on : being_switched_off);
+}
+
+// What has no obstacles.
+void Engine::request_power_state(const HostSet& hosts, std::uint32_t state,
+                                 std::int32_t meanwhile) {
     note_energy('p');
     const std::uint32_t request = power_->begin(hosts, state);
     if (power_->request(request).n_left == 0) {
@@ -277,8 +292,7 @@ void Engine::set_power_state(const HostSet& hosts, std::uint32_t state) {
         add_news(EventKind::power_state_changed, request);
         note_energy('p');
     } else {
-        record_->add_power_state(now_, hosts,
-                                 sleepers.empty() ? being_switched_on : being_switched_off);
+        record_->add_power_state(now_, hosts, meanwhile);
     }
     note_host_states();
     note_progress();
@@ -286,7 +300,9 @@ void Engine::set_power_state(const HostSet& hosts, std::uint32_t state) {
 
 void Engine::end_switch(Token token) {
     const PowerControl::Switched switched = power_->end_switch(token);
-    if (power_->phase(switched.host) == HostPhase::awake && !is_unavailable(switched.host)) {
+    if (wakes_hosts()) {
+        follow_switch(switched.host);
+    } else if (phase(switched.host) == HostPhase::awake && !is_unavailable(switched.host)) {
         free_.give({switched.host, switched.host});
     }
     const PowerRequest& request = power_->request(switched.request);
@@ -315,6 +331,9 @@ void Engine::toggle_hosts() {
             free_.take({host, host});
         }
         power_->set_failed(host, failed);
+        if (failed) {
+            fail_waking_jobs(host);
+        }
         if (!failed && !is_held(host) && !is_unavailable(host)) {
             free_.give({host, host});
         }

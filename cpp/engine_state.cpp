@@ -38,6 +38,12 @@ HostSet Engine::completing_hosts() const {
 
 JobRow Engine::live_row(JobIndex job) const {
     const Status& status = status_[job];
+    if (waking_.contains(job)) { // it has not begun
+        return {.job = job,
+                .state = JobState::waiting,
+                .n_hosts = table_->jobs[job].n_hosts,
+                .submit_time = table_->jobs[job].submit_time};
+    }
     return {.job = job,
             .state = status.state,
             .n_hosts = elsewhere_.contains(job) ? 0

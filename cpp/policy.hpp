@@ -18,12 +18,19 @@ class View {
     std::uint32_t n_hosts() const { return engine_.n_hosts(); }
     std::uint32_t n_free() const { return engine_.n_free(); }
     const FreeHosts& free_hosts() const { return engine_.free_hosts(); }
+    // Those of them that need not be woken, and the n hosts of a set that a job would get first.
+    const FreeHosts& awake_free_hosts() const { return engine_.awake_free_hosts(); }
+    HostSet first_free_of(const HostSet& among, std::uint32_t n) const {
+        return engine_.first_free_of(among, n);
+    }
     const Hierarchy& hierarchy() const { return engine_.hierarchy(); }
     const Releases& releases() const { return engine_.releases(); }
     double submit_time(JobIndex job) const { return engine_.job(job).submit_time; }
     double walltime(JobIndex job) const { return engine_.job(job).walltime; }
     std::uint32_t n_hosts(JobIndex job) const { return engine_.job(job).n_hosts; }
     std::uint32_t submission_number(JobIndex job) const { return engine_.submission_number(job); }
+    // Of a running job; still to come while its hosts wake.
+    double start_time(JobIndex job) const { return engine_.start_time(job); }
     double expected_end(JobIndex job) const { return engine_.expected_end(job); }
     HostSet hosts(JobIndex job) const { return engine_.hosts(job); }
     bool is_waiting(JobIndex job) const { return engine_.state(job) == JobState::waiting; }
@@ -31,6 +38,13 @@ class View {
 
     // Power, where the run counts energy.
     HostPhase phase(HostId host) const { return engine_.phase(host); }
+    // Whether hosts that sleep or switch are free, and jobs wake them.
+    bool wakes_hosts() const { return engine_.wakes_hosts(); }
+    // Each throws DecisionError if the run has no power states, or the host none to sleep in.
+    std::uint32_t sleep_state(HostId host) const { return engine_.sleep_state(host); }
+    std::uint32_t computing_state(HostId host) const { return engine_.computing_state(host); }
+    double switch_on_seconds(HostId host) const { return engine_.switch_on_seconds(host); }
+    double switch_off_seconds(HostId host) const { return engine_.switch_off_seconds(host); }
     double joules() const { return engine_.joules(); }
     const PowerRequest& power_request(std::uint32_t number) const {
         return engine_.power_request(number);
@@ -47,6 +61,7 @@ class Decisions {
     void start(JobIndex job, Allocation allocation) { engine_.start(job, allocation); }
     void start(JobIndex job, const HostSet& hosts) { engine_.start(job, hosts); }
     void reject(JobIndex job) { engine_.reject(job); }
+    void kill(JobIndex job) { engine_.kill({job}); }
     void call_at(double time, TimerTag tag) { engine_.call_at(time, tag); }
     void cancel_call(TimerTag tag) { engine_.cancel_call(tag); }
     void set_power_state(const HostSet& hosts, std::uint32_t state) {
@@ -61,6 +76,8 @@ class Policy {
   public:
     virtual ~Policy() = default;
     virtual void decide(const View& view, std::span<const Event> events, Decisions& decisions) = 0;
+    // Whether jobs wake hosts that sleep, unless the run says otherwise.
+    virtual bool wakes_hosts() const { return false; }
 };
 
 // Runs at most `n_calls` calls of the policy; false once the run has ended.

@@ -4,11 +4,22 @@
 
 namespace noctule {
 
-PowerControl::PowerControl(Machine& machine, std::uint32_t n_hosts, Token token_base)
-    : machine_(machine), token_base_(token_base), phases_(n_hosts, HostPhase::awake),
-      request_of_(n_hosts, 0) {
-    counts_[static_cast<std::size_t>(HostPhase::awake)] = n_hosts;
-    for (HostId host = 0; host < n_hosts; ++host) {
+namespace {
+
+std::uint32_t first_computing(const HostModel& model) {
+    const auto first = std::ranges::find(model.kinds, StateKind::computing);
+    return static_cast<std::uint32_t>(first - model.kinds.begin());
+}
+
+} // namespace
+
+PowerControl::PowerControl(Machine& machine, FreePool& free, Token token_base)
+    : machine_(machine), free_(free), token_base_(token_base),
+      phases_(free.n_hosts(), HostPhase::awake), awake_(free.n_hosts()),
+      switch_ends_(free.n_hosts(), 0.0), to_wake_(free.n_hosts(), 0),
+      request_of_(free.n_hosts(), 0) {
+    counts_[static_cast<std::size_t>(HostPhase::awake)] = free.n_hosts();
+    for (HostId host = 0; host < free.n_hosts(); ++host) {
         if (kind(host, machine.state(host)) == StateKind::sleeping) {
             set_phase(host, HostPhase::asleep);
         }
@@ -16,9 +27,15 @@ PowerControl::PowerControl(Machine& machine, std::uint32_t n_hosts, Token token_
 }
 
 void PowerControl::set_phase(HostId host, HostPhase phase) {
-    --counts_[static_cast<std::size_t>(phases_[host])];
-    phases_[host] = phase;
+    const HostPhase before = std::exchange(phases_[host], phase);
+    --counts_[static_cast<std::size_t>(before)];
     ++counts_[static_cast<std::size_t>(phase)];
+    if (before == HostPhase::awake) {
+        awake_.take({host, host});
+    } else if (phase == HostPhase::awake) {
+        awake_.give({host, host});
+    }
+    free_.change(host, before, phase);
 }
 
 std::string PowerControl::obstacle(HostId host, std::uint32_t state, bool is_free) const {
@@ -62,12 +79,11 @@ std::uint32_t PowerControl::begin(const HostSet& hosts, std::uint32_t state) {
                 machine_.set_state(host, state);
                 continue;
             }
-            const HostModel& model = machine_.model(host);
-            const std::uint32_t asleep = wakes ? machine_.state(host) : state;
-            const SleepState& sleep = *std::ranges::find(model.sleeps, asleep, &SleepState::state);
+            const SleepState& way = sleep(host, wakes ? machine_.state(host) : state);
+            const std::uint32_t through = wakes ? way.switching_on : way.switching_off;
             set_phase(host, wakes ? HostPhase::switching_on : HostPhase::switching_off);
-            machine_.switch_state(host, wakes ? sleep.switching_on : sleep.switching_off, state,
-                                  token_base_ | host);
+            switch_ends_[host] = machine_.now() + seconds_in(host, through);
+            machine_.switch_state(host, through, state, token_base_ | host);
             request_of_[host] = number;
             ++request.n_left;
         }
@@ -88,10 +104,45 @@ PowerControl::Switched PowerControl::end_switch(Token token) {
 // A host that comes back is awake, whatever it was in before.
 void PowerControl::set_failed(HostId host, bool failed) {
     set_phase(host, failed ? HostPhase::failed : HostPhase::awake);
+    to_wake_[host] = 0;
     if (!failed && kind(host, machine_.state(host)) != StateKind::computing) {
-        const std::vector<StateKind>& kinds = machine_.model(host).kinds;
-        const auto first = std::ranges::find(kinds, StateKind::computing);
-        machine_.set_state(host, static_cast<std::uint32_t>(first - kinds.begin()));
+        machine_.set_state(host, first_computing(machine_.model(host)));
+    }
+}
+
+const SleepState& PowerControl::sleep(HostId host, std::uint32_t state) const {
+    return *std::ranges::find(machine_.model(host).sleeps, state, &SleepState::state);
+}
+
+std::uint32_t PowerControl::sleep_state(HostId host) const {
+    const HostModel& model = machine_.model(host);
+    return model.sleeps.empty() ? no_state : model.sleeps.front().state;
+}
+
+std::uint32_t PowerControl::computing_state(HostId host) const {
+    const HostModel& model = machine_.model(host);
+    return model.kinds[model.state] == StateKind::computing ? model.state : first_computing(model);
+}
+
+double PowerControl::switch_on_seconds(HostId host) const {
+    return seconds_in(host, sleep(host, sleep_state(host)).switching_on);
+}
+
+double PowerControl::switch_off_seconds(HostId host) const {
+    return seconds_in(host, sleep(host, sleep_state(host)).switching_off);
+}
+
+double PowerControl::awake_date(HostId host) const {
+    switch (phases_[host]) {
+    case HostPhase::switching_on:
+        return switch_ends_[host];
+    case HostPhase::asleep:
+        return machine_.now() + seconds_in(host, sleep(host, machine_.state(host)).switching_on);
+    case HostPhase::switching_off:
+        return switch_ends_[host] +
+               seconds_in(host, sleep(host, requests_[request_of_[host]].state).switching_on);
+    default:
+        return machine_.now();
     }
 }
 

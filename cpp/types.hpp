@@ -1,6 +1,7 @@
 // The plain structs that every unit of the core speaks of.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -57,6 +58,10 @@ enum class EventKind : std::uint8_t {
     jobs_killed,     // the subject is a group of them
     energy_answered, // the subject is an answer
 };
+
+// What a host does about power; only an awake one runs jobs.
+enum class HostPhase : std::uint8_t { awake, switching_off, asleep, switching_on, failed };
+inline constexpr std::size_t n_host_phases = 5;
 
 using TimerTag = std::uint32_t;
 

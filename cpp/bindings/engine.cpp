@@ -46,8 +46,8 @@ make_engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, double
             std::vector<double> speeds, std::vector<std::uint32_t> groups, double reference_speed,
             bool enforce_walltime, bool reject_oversized, bool wait_for_timers, double launch_delay,
             double epilogue_delay, double until, bool share_hosts, bool share_storages,
-            bool batsim_events, bool open_registration, bool acknowledge_registered,
-            std::vector<std::vector<JobIndex>> submitters,
+            bool wake_for_jobs, bool batsim_events, bool open_registration,
+            bool acknowledge_registered, std::vector<std::vector<JobIndex>> submitters,
             std::vector<std::vector<ExternalEvent>> external_events, const MachineSetup* machine) {
     const Options options{.speed = speed,
                           .speeds = std::move(speeds),
@@ -61,6 +61,7 @@ make_engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, double
                           .until = until,
                           .share_hosts = share_hosts,
                           .share_storages = share_storages,
+                          .wake_for_jobs = wake_for_jobs,
                           .batsim_events = batsim_events,
                           .open_registration = open_registration,
                           .acknowledge_registered = acknowledge_registered};
@@ -168,7 +169,10 @@ void bind_native_policy(nb::module_& module) {
         .def(nb::new_(&make_native), nb::arg("name"), nb::arg("order"), nb::arg("allocation"),
              nb::arg("numbers"),
              "Make one by its name, an order's program, an allocation's number, and its own "
-             "parameters.");
+             "parameters.")
+        .def_prop_ro(
+            "wakes_hosts", [](const NativePolicy& native) { return native.policy->wakes_hosts(); },
+            "Whether jobs wake hosts that sleep, unless the run says otherwise.");
     module.def("policy_names", &policy_names, "Return the names of the native policies.");
 }
 
@@ -186,9 +190,10 @@ void bind_engine(nb::module_& module) {
              nb::arg("speed"), nb::arg("speeds"), nb::arg("groups"), nb::arg("reference_speed"),
              nb::arg("enforce_walltime"), nb::arg("reject_oversized"), nb::arg("wait_for_timers"),
              nb::arg("launch_delay"), nb::arg("epilogue_delay"), nb::arg("until"),
-             nb::arg("share_hosts"), nb::arg("share_storages"), nb::arg("batsim_events"),
-             nb::arg("open_registration"), nb::arg("acknowledge_registered"), nb::arg("submitters"),
-             nb::arg("external_events"), nb::arg("machine").none())
+             nb::arg("share_hosts"), nb::arg("share_storages"), nb::arg("wake_for_jobs"),
+             nb::arg("batsim_events"), nb::arg("open_registration"),
+             nb::arg("acknowledge_registered"), nb::arg("submitters"), nb::arg("external_events"),
+             nb::arg("machine").none())
         .def(
             "run",
             [](BoundEngine& engine, NativePolicy& native, std::uint64_t n_calls) {

@@ -75,6 +75,15 @@ std::vector<std::tuple<std::string, std::int64_t, double>> progress_of(Engine& e
     return levels;
 }
 
+template <typename Value> auto of_host(Value (Engine::*get)(HostId) const) {
+    return [get](PythonView& view, std::size_t host) {
+        if (host >= view.engine().n_hosts()) {
+            throw nb::index_error("there is no such host");
+        }
+        return (view.engine().*get)(static_cast<HostId>(host));
+    };
+}
+
 nb::object label(const ViewJob& job, const char* name) {
     return job.jobs.attr("label")(name, job.index);
 }
@@ -120,7 +129,7 @@ void bind_view_job(nb::module_& module) {
             nb::sig("def extra(self) -> collections.abc.Mapping[str, typing.Any]"),
             "Fields of the workload that Noctule does not use.")
         .def_prop_ro("start_time", of_engine([](Engine& e, JobIndex j) { return e.start_time(j); }),
-                     "Date of the start; NaN before it.")
+                     "Date of the start, still to come while the hosts wake; NaN before that.")
         .def_prop_ro("expected_end",
                      of_engine([](Engine& e, JobIndex j) { return e.expected_end(j); }),
                      "start_time + walltime.")
@@ -253,6 +262,18 @@ void bind_view(nb::module_& module) {
                 return v.engine().power_state(static_cast<HostId>(host));
             },
             nb::arg("host"), "Return the power state of a host.")
+        .def_prop_ro(
+            "wakes_hosts", [](PythonView& v) { return v.engine().wakes_hosts(); },
+            "Whether hosts that sleep or switch are free, and jobs that are started there wake "
+            "them.")
+        .def("sleep_state", of_host(&Engine::sleep_state), nb::arg("host"),
+             "Return the power state in which a host sleeps if nothing else is said.")
+        .def("computing_state", of_host(&Engine::computing_state), nb::arg("host"),
+             "Return the power state to which a host is woken.")
+        .def("switch_on_seconds", of_host(&Engine::switch_on_seconds), nb::arg("host"),
+             "Return how long a host takes from its sleep state to being awake.")
+        .def("switch_off_seconds", of_host(&Engine::switch_off_seconds), nb::arg("host"),
+             "Return how long a host takes to its sleep state.")
         .def_prop_ro(
             "energy", [](PythonView& v) { return v.engine().joules(); },
             "Joules of all hosts so far; NaN where the run does not count them.")

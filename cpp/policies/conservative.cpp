@@ -53,6 +53,11 @@ template <typename Timeline> class Conservative final : public Policy {
             replan(view);
         }
         start_due_jobs(view, decisions);
+        while (overtime_) {
+            overtime_ = false;
+            replan(view);
+            start_due_jobs(view, decisions);
+        }
         call_for_next_start(view, decisions);
     }
 
@@ -213,7 +218,7 @@ template <typename Timeline> class Conservative final : public Policy {
             if (planned.n_hosts > view.free_hosts().count(group)) {
                 return false;
             }
-            decisions.start(planned.job, view.free_hosts().first_of(group, planned.n_hosts));
+            decisions.start(planned.job, view.first_free_of(group, planned.n_hosts));
         } else {
             if (planned.n_hosts > view.n_free()) {
                 return false;
@@ -224,7 +229,8 @@ template <typename Timeline> class Conservative final : public Policy {
             running_.resize(planned.job + std::size_t{1});
         }
         running_[planned.job] = planned.slot;
-        running_[planned.job].start = view.now();
+        running_[planned.job].start = view.start_time(planned.job);
+        overtime_ |= view.start_time(planned.job) > view.now();
         return true;
     }
 
@@ -245,7 +251,8 @@ template <typename Timeline> class Conservative final : public Policy {
     std::vector<JobIndex> gone_; // cancelled at the instant of their submission
     double next_start_ = infinity;
     double called_at_ = -infinity;
-    bool late_ = false; // a job is due, but its hosts are not free yet
+    bool overtime_ = false; // a job was started that ends later than planned: its hosts must wake
+    bool late_ = false;     // a job is due, but its hosts are not free yet
 };
 
 std::unique_ptr<Policy> make(Order order, Allocation allocation, WhenRoomAppears mode) {

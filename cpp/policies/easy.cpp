@@ -186,12 +186,17 @@ class ContiguousEasy final : public Policy {
     static std::optional<Interval> place(const View& view, const QueuedJob& job,
                                          const Window& window,
                                          const std::optional<Interval>& reserved) {
-        if (!reserved || window.ends_in_time(job.walltime)) {
-            return view.free_hosts().find_run(job.n_hosts);
-        }
-        FreeHosts outside = view.free_hosts();
-        outside.exclude(*reserved);
-        return outside.find_run(job.n_hosts);
+        const bool is_bound = reserved && !window.ends_in_time(job.walltime);
+        const auto find = [&](const FreeHosts& hosts) {
+            if (!is_bound) {
+                return hosts.find_run(job.n_hosts);
+            }
+            FreeHosts outside = hosts;
+            outside.exclude(*reserved);
+            return outside.find_run(job.n_hosts);
+        };
+        const auto run = view.wakes_hosts() ? find(view.awake_free_hosts()) : std::nullopt;
+        return run ? run : find(view.free_hosts());
     }
 
     JobQueue queue_;

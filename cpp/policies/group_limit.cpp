@@ -34,6 +34,8 @@ class GroupLimit final : public Policy {
         policy_->decide(view, others_, decisions);
     }
 
+    bool wakes_hosts() const override { return policy_->wakes_hosts(); }
+
   private:
     std::unique_ptr<Policy> policy_;
     std::vector<Event> others_;

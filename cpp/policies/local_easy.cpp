@@ -60,7 +60,7 @@ class LocalEasy final : public Policy {
 
     void start(const View& view, const QueuedJob& job, Group group, Decisions& decisions) {
         const HostSet& hosts = view.hierarchy().hosts(group);
-        decisions.start(job.job, view.free_hosts().first_of(hosts, job.n_hosts));
+        decisions.start(job.job, view.first_free_of(hosts, job.n_hosts));
         free_[group] -= job.n_hosts;
         if (job.job >= group_of_job_.size()) {
             group_of_job_.resize(job.job + std::size_t{1});

@@ -399,7 +399,7 @@ class ExternalEvent:
 class Engine:
     """The time-keeper of one run."""
 
-    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, speeds: Sequence[float], groups: Sequence[int], reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float, share_hosts: bool, share_storages: bool, batsim_events: bool, open_registration: bool, acknowledge_registered: bool, submitters: Sequence[Sequence[int]], external_events: Sequence[Sequence[ExternalEvent]], machine: MachineSetup | None) -> None: ...
+    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, speeds: Sequence[float], groups: Sequence[int], reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float, share_hosts: bool, share_storages: bool, wake_for_jobs: bool, batsim_events: bool, open_registration: bool, acknowledge_registered: bool, submitters: Sequence[Sequence[int]], external_events: Sequence[Sequence[ExternalEvent]], machine: MachineSetup | None) -> None: ...
 
     def run(self, policy: NativePolicy, n_calls: int) -> bool:
         """Call the policy at most so many times; False once the run has ended."""
@@ -433,6 +433,10 @@ class NativePolicy:
         """
         Make one by its name, an order's program, an allocation's number, and its own parameters.
         """
+
+    @property
+    def wakes_hosts(self) -> bool:
+        """Whether jobs wake hosts that sleep, unless the run says otherwise."""
 
 def policy_names() -> list[str]:
     """Return the names of the native policies."""
@@ -482,7 +486,9 @@ class ViewJob:
 
     @property
     def start_time(self) -> float:
-        """Date of the start; NaN before it."""
+        """
+        Date of the start, still to come while the hosts wake; NaN before that.
+        """
 
     @property
     def expected_end(self) -> float:
@@ -575,6 +581,24 @@ class View:
 
     def power_state(self, host: int) -> int:
         """Return the power state of a host."""
+
+    @property
+    def wakes_hosts(self) -> bool:
+        """
+        Whether hosts that sleep or switch are free, and jobs that are started there wake them.
+        """
+
+    def sleep_state(self, host: int) -> int:
+        """Return the power state in which a host sleeps if nothing else is said."""
+
+    def computing_state(self, host: int) -> int:
+        """Return the power state to which a host is woken."""
+
+    def switch_on_seconds(self, host: int) -> float:
+        """Return how long a host takes from its sleep state to being awake."""
+
+    def switch_off_seconds(self, host: int) -> float:
+        """Return how long a host takes to its sleep state."""
 
     @property
     def energy(self) -> float:

@@ -90,6 +90,7 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     machine: bool = False
     report_ranks: bool = False
     batsim_latency: bool = False
+    wake_for_jobs: bool | None = None
 
     def as_keywords(self) -> OptionValues:
         """Return the options as `simulate` takes them."""
@@ -106,6 +107,7 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
             "machine": self.machine,
             "report_ranks": self.report_ranks,
             "batsim_latency": self.batsim_latency,
+            "wake_for_jobs": self.wake_for_jobs,
         }
         if self.until is not None:
             keywords["until"] = self.until

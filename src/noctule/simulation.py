@@ -71,6 +71,8 @@ class Options:
         machine: simulate hosts and links even if no job of the workload needs it; otherwise that is
             done where profiles communicate, hosts are shared or change, or energy is counted.
         share_storages: jobs may name storage hosts that other jobs use.
+        wake_for_jobs: hosts that sleep or switch are free, and a job that is started there begins
+            when they are awake; None: as the policy says by its attribute `wakes_hosts`.
         report_ranks: each rank of a trace reports its end to the first host of its job by a message
             of four bytes, as in Batsim 4.
         batsim_latency: what happens and what is decided is told by messages of one byte to and from
@@ -92,6 +94,7 @@ class Options:
     solver: Solver = "simgrid"
     share_hosts: bool = False
     share_storages: bool = True
+    wake_for_jobs: bool | None = None
     machine: bool = False
     report_ranks: bool = False
     batsim_latency: bool = False
@@ -127,6 +130,7 @@ class OptionValues(TypedDict, total=False):
     solver: Solver
     share_hosts: bool
     share_storages: bool
+    wake_for_jobs: bool | None
     machine: bool
     report_ranks: bool
     batsim_latency: bool
@@ -169,6 +173,7 @@ class Simulation:
         if scale is None:
             scale = platform.reference_speed
         alike = platform.is_homogeneous
+        wakes_hosts = self._wakes_hosts()
         machine = self._machine_setup()
         self._engine = _core.Engine(
             platform.n_hosts,
@@ -185,6 +190,7 @@ class Simulation:
             until=self.options.until,
             share_hosts=self.options.share_hosts,
             share_storages=self.options.share_storages,
+            wake_for_jobs=wakes_hosts,
             batsim_events=self.options.batsim_events,
             open_registration=self.options.open_registration,
             acknowledge_registered=self.options.acknowledge_registered,
@@ -313,6 +319,15 @@ class Simulation:
             report_ranks=options.report_ranks or options.batsim_latency,
             batsim_latency=options.batsim_latency,
         )
+
+    def _wakes_hosts(self) -> bool:
+        wanted = self.options.wake_for_jobs
+        wakes = bool(getattr(self._policy, "wakes_hosts", False)) if wanted is None else wanted
+        for name in ("share_hosts", "batsim_latency"):
+            if wakes and getattr(self.options, name):
+                told = "the policy wakes hosts" if wanted is None else "got true"
+                raise InputError(f"wake_for_jobs: {told}, expected it without {name}")
+        return wakes
 
     def _refuse_unsupported(self) -> None:
         unsupported = self.workload.unsupported()

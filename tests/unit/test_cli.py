@@ -114,7 +114,7 @@ def test_every_option_of_run_reaches_the_manifest(folder: Path) -> None:
         *("--until", "1000", "--walltimes", "policy", "--launch-delay", "1.5"),
         *("--epilogue-delay", "2.5", "--clairvoyant", "--wait-for-timers"),
         *("--energy", "off", "--solver", "max-min", "--share-hosts", "--machine"),
-        "--report-ranks",
+        *("--report-ranks", "--wake-for-jobs", "no"),
     ]
     assert main(arguments) == ExitCode.OK
     options = json.loads((folder / "out/manifest.json").read_text())["options"]
@@ -143,6 +143,7 @@ def test_every_option_of_run_reaches_the_manifest(folder: Path) -> None:
             "machine": True,
             "report_ranks": True,
             "batsim_latency": False,
+            "wake_for_jobs": False,
         },
     }
 

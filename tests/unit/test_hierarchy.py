@@ -89,6 +89,7 @@ def test_as_many_groups_as_hosts_are_needed():
             until=float("inf"),
             share_hosts=False,
             share_storages=True,
+            wake_for_jobs=False,
             batsim_events=False,
             open_registration=False,
             acknowledge_registered=True,

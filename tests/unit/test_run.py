@@ -198,6 +198,7 @@ def test_the_manifest_tells_inputs_options_and_outputs(
             "machine": False,
             "report_ranks": False,
             "batsim_latency": False,
+            "wake_for_jobs": None,
         },
     }
     digest = hashlib.sha256(LOG.encode()).hexdigest()

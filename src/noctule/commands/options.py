@@ -14,6 +14,13 @@ _SIMULATION_OPTIONS = {
     "batsim-latency": click.option(
         "--batsim-latency", is_flag=True, help="Pay for the messages that Batsim sends itself."
     ),
+    "wake-for-jobs": click.option(
+        "--wake-for-jobs",
+        type=click.Choice(["yes", "no", "policy"]),
+        default="policy",
+        show_default=True,
+        help="Whether jobs wake hosts that sleep; policy: as it says.",
+    ),
     "report-ranks": click.option(
         "--report-ranks", is_flag=True, help="Ranks of a trace tell their ends by messages."
     ),

@@ -59,6 +59,7 @@ def run(
     machine: bool,
     report_ranks: bool,
     batsim_latency: bool,
+    wake_for_jobs: str,
     as_json: bool,
     quiet: bool,
 ) -> ExitCode:
@@ -85,6 +86,7 @@ def run(
             machine=machine,
             report_ranks=report_ranks,
             batsim_latency=batsim_latency,
+            wake_for_jobs={"yes": True, "no": False}.get(wake_for_jobs),
         ),
     )
     return _run(options, output, force=force, as_json=as_json, quiet=quiet)

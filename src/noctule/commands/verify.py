@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from noctule.machine import Solver
 
 # what SimGrid is not asked, or is asked in another way
-_OTHERS = ("energy", "until", "report-ranks", "batsim-latency")
+_OTHERS = ("energy", "until", "report-ranks", "batsim-latency", "wake-for-jobs")
 
 
 @click.command()
