@@ -120,6 +120,9 @@ class Engine {
     double start_time(JobIndex job) const { return status_[job].start_time; }
     double expected_end(JobIndex job) const { return start_time(job) + table_->jobs[job].walltime; }
     HostSet hosts(JobIndex job) const;
+    template <typename Visit> void for_each_run(JobIndex job, Visit&& visit) const {
+        record_->archive.for_each(status_[job].hosts, visit);
+    }
     HostSet completing_hosts() const;
     bool is_completing(JobIndex job) const { return completing_.contains(job); }
 
@@ -135,6 +138,8 @@ class Engine {
     std::uint32_t computing_state(HostId host) const;
     double switch_on_seconds(HostId host) const;
     double switch_off_seconds(HostId host) const;
+    double awake_date(HostId host) const { return power_ ? power_->awake_date(host) : now_; }
+    std::uint32_t n_hosts_in(HostPhase phase) const { return power_ ? power_->count(phase) : 0; }
     const PowerRequest& power_request(std::uint32_t number) const {
         return power_->request(number);
     }

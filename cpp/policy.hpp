@@ -33,8 +33,16 @@ class View {
     double start_time(JobIndex job) const { return engine_.start_time(job); }
     double expected_end(JobIndex job) const { return engine_.expected_end(job); }
     HostSet hosts(JobIndex job) const { return engine_.hosts(job); }
+    // Calls visit(Interval) for each run of hosts that a job holds, or held until its end.
+    template <typename Visit> void for_each_run(JobIndex job, Visit&& visit) const {
+        engine_.for_each_run(job, visit);
+    }
     bool is_waiting(JobIndex job) const { return engine_.state(job) == JobState::waiting; }
     bool is_completing(JobIndex job) const { return engine_.is_completing(job); }
+
+    const ExternalEvent& external_event(std::uint32_t number) const {
+        return engine_.external_event(number);
+    }
 
     // Power, where the run counts energy.
     HostPhase phase(HostId host) const { return engine_.phase(host); }
@@ -45,6 +53,9 @@ class View {
     std::uint32_t computing_state(HostId host) const { return engine_.computing_state(host); }
     double switch_on_seconds(HostId host) const { return engine_.switch_on_seconds(host); }
     double switch_off_seconds(HostId host) const { return engine_.switch_off_seconds(host); }
+    // When a host is awake, if it is switched on as soon as that can be.
+    double awake_date(HostId host) const { return engine_.awake_date(host); }
+    std::uint32_t n_hosts_in(HostPhase phase) const { return engine_.n_hosts_in(phase); }
     double joules() const { return engine_.joules(); }
     const PowerRequest& power_request(std::uint32_t number) const {
         return engine_.power_request(number);

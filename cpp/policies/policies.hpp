@@ -20,7 +20,8 @@ struct PolicySetup {
     Allocation allocation = Allocation::first;
     std::map<std::string, double, std::less<>> numbers = {}; // its own parameters
 
-    double number(std::string_view name) const { return numbers.find(name)->second; }
+    // Throws InputError if it was not given.
+    double number(std::string_view name) const;
 };
 
 std::unique_ptr<Policy> make_fcfs(Order order, Allocation allocation);

@@ -1,4 +1,5 @@
 #include "errors.hpp"
+#include "policies/opportunistic.hpp"
 #include "policies/policies.hpp"
 
 #include <array>
@@ -12,10 +13,14 @@ struct Entry {
     std::unique_ptr<Policy> (*make)(PolicySetup);
 };
 
-// A policy without parameters of its own.
+// A policy without parameters of its own, with opportunistic shutdown if it is to have it.
 template <std::unique_ptr<Policy> (*make)(Order, Allocation)>
 std::unique_ptr<Policy> make_queue_policy(PolicySetup setup) {
-    return make(std::move(setup.order), setup.allocation);
+    const auto t_idle = setup.numbers.find("t_idle");
+    std::unique_ptr<Policy> policy = make(std::move(setup.order), setup.allocation);
+    return t_idle == setup.numbers.end() || t_idle->second == infinity
+               ? std::move(policy)
+               : make_opportunistic(std::move(policy), t_idle->second);
 }
 
 constexpr std::array<Entry, 5> policies{{
@@ -27,6 +32,14 @@ constexpr std::array<Entry, 5> policies{{
 }};
 
 } // namespace
+
+double PolicySetup::number(std::string_view name) const {
+    const auto found = numbers.find(name);
+    if (found == numbers.end()) {
+        throw InputError("policy: " + std::string(name) + ": not given, expected a number");
+    }
+    return found->second;
+}
 
 std::vector<std::string> policy_names() {
     std::vector<std::string> names;

@@ -1,7 +1,8 @@
 """Deciders in this process: by name, from a file, or from another package.
 
-`noctule.policies.Fcfs`, `Easy`, `Conservative` and `Filler` are the readable Python versions of the
-native policies of the same names: examples to copy, with the same schedules to the last bit.
+`noctule.policies.Fcfs`, `Easy`, `Conservative` and `Filler` are the
+readable Python versions of the native policies of the same names: examples to copy, with the same
+schedules to the last bit. `Opportunistic` is what `t_idle` is to native ones.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from noctule.policies.easy import Easy
 from noctule.policies.fcfs import Fcfs
 from noctule.policies.filler import Filler
 from noctule.policies.native import NATIVE_POLICIES, make_native
+from noctule.policies.opportunistic import Opportunistic
 from noctule.policy import Parameter, Policy, PolicySpec
 
 ENTRY_POINTS = "noctule.policies"
@@ -33,6 +35,7 @@ __all__ = [
     "Fcfs",
     "Filler",
     "NativePolicy",
+    "Opportunistic",
     "known_policies",
     "make_policy",
 ]

@@ -53,8 +53,14 @@ class NumberParameter:
         return f"from {self.least:g} to {self.most:g}"
 
 
+OwnParameters = Mapping[str, NumberParameter]
+
+_T_IDLE: OwnParameters = {"t_idle": NumberParameter(default=math.inf)}
+
 # What a policy takes besides an order and an allocation.
-NUMBERS: Mapping[str, Mapping[str, NumberParameter]] = {}
+NUMBERS: Mapping[str, OwnParameters] = {
+    **dict.fromkeys(("conservative", "easy", "fcfs", "filler", "replanning"), _T_IDLE),
+}
 
 
 def make_native(name: str, parameters: Mapping[str, Parameter]) -> _core.NativePolicy:
