@@ -385,7 +385,7 @@ double Engine::joules_of(JobIndex job) const {
 }
 
 double Engine::joules() const {
-    return parts_.machine ? parts_.machine->total_joules() : not_a_time;
+    return record_->has_energy ? parts_.machine->total_joules() : not_a_time;
 }
 
 double Engine::joules(HostId host) const {

@@ -7,6 +7,8 @@
 #include "engine.hpp"
 
 #include <span>
+#include <string>
+#include <vector>
 
 namespace noctule {
 
@@ -89,6 +91,9 @@ class Policy {
     virtual void decide(const View& view, std::span<const Event> events, Decisions& decisions) = 0;
     // Whether jobs wake hosts that sleep, unless the run says otherwise.
     virtual bool wakes_hosts() const { return false; }
+
+    // What was odd about the run, in sentences.
+    virtual std::vector<std::string> warnings() const { return {}; }
 };
 
 // Runs at most `n_calls` calls of the policy; false once the run has ended.

@@ -56,6 +56,14 @@ void Releases::remove(double time, JobIndex job) {
     }
 }
 
+std::uint64_t Releases::n_hosts() const {
+    std::uint64_t n = 0;
+    for (const Chunk& chunk : chunks_) {
+        n += chunk.n_hosts;
+    }
+    return n;
+}
+
 Shadow Releases::shadow(double now, std::uint32_t n_free, std::uint32_t needed) const {
     std::uint64_t available = n_free;
     double time = infinity;

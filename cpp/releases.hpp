@@ -37,6 +37,8 @@ class Releases {
     // dated no later than the shadow counts in `extra`.
     Shadow shadow(double now, std::uint32_t n_free, std::uint32_t needed) const;
 
+    std::uint64_t n_hosts() const; // held by all jobs
+
     template <typename Visit> void for_each(Visit&& visit) const {
         for (const Chunk& chunk : chunks_) {
             for (const Release& release : chunk.releases) {

@@ -172,7 +172,10 @@ void bind_native_policy(nb::module_& module) {
              "parameters.")
         .def_prop_ro(
             "wakes_hosts", [](const NativePolicy& native) { return native.policy->wakes_hosts(); },
-            "Whether jobs wake hosts that sleep, unless the run says otherwise.");
+            "Whether jobs wake hosts that sleep, unless the run says otherwise.")
+        .def(
+            "warnings", [](const NativePolicy& native) { return native.policy->warnings(); },
+            "Return what was odd about the run, in sentences.");
     module.def("policy_names", &policy_names, "Return the names of the native policies.");
 }
 

@@ -3,11 +3,11 @@
 // The shadow is the first instant at which the first job fits if running jobs end at their
 // walltimes; the extra hosts are those free at that instant, less what the first job needs. A
 // later job passes if it fits now and either ends by the shadow, or uses no more than the extra
-// hosts. Both are computed afresh whenever hosts may have come free.
+// hosts. Both are computed afresh whenever hosts may have come free. Where jobs need neighbours or
+// stay in a group, the reservation is for certain hosts (places.hpp).
 //
 // Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995.
-#include "policies/policies.hpp"
-#include "policies/queue.hpp"
+#include "policies/backfilling.hpp"
 
 #include <algorithm>
 
@@ -123,93 +123,11 @@ class Easy final : public Policy {
     bool settled_ = false; // the window is what the last pass left
 };
 
-// The same with hosts that must be neighbours: the reservation is for a run of hosts, and a job
-// that would outlast the shadow must keep off that run.
-class ContiguousEasy final : public Policy {
-  public:
-    explicit ContiguousEasy(Order order) : queue_(std::move(order)) {}
-
-    void decide(const View& view, std::span<const Event> events, Decisions& decisions) override {
-        queue_.follow(view, events);
-        while (!queue_.empty() && fits(view, queue_.front().n_hosts, Allocation::contiguous)) {
-            decisions.start(queue_.front().job, Allocation::contiguous);
-            queue_.remove(queue_.first());
-        }
-        if (!queue_.empty()) {
-            backfill(view, decisions);
-        }
-    }
-
-  private:
-    struct Reservation {
-        double time;
-        std::optional<Interval> hosts; // none if the job can never have that many in a row
-    };
-
-    // The first instant and place at which a run of n hosts will be free.
-    static Reservation reserve(const View& view, std::uint32_t n) {
-        FreeHosts hosts = view.free_hosts();
-        double time = view.now();
-        std::optional<Interval> run;
-        view.releases().for_each([&](const Release& release) {
-            if (run && release.time > time) {
-                return;
-            }
-            const HostSet held = view.hosts(release.job);
-            for (const Interval& part : held.intervals()) {
-                hosts.give(part);
-            }
-            time = std::max(time, release.time);
-            run = hosts.find_run(n);
-        });
-        return {run ? time : infinity, run};
-    }
-
-    void backfill(const View& view, Decisions& decisions) {
-        const Reservation reservation = reserve(view, queue_.front().n_hosts);
-        Window window{view.now(), reservation.time, view.n_free(), view.n_free()};
-        auto position = queue_.find(queue_.after(queue_.first()), window);
-        while (queue_.valid(position)) {
-            const QueuedJob job = queue_.at(position);
-            const auto run = place(view, job, window, reservation.hosts);
-            if (run) {
-                decisions.start(job.job, HostSet::from_intervals({*run}));
-                window.n_free = window.extra = view.n_free();
-                position = queue_.remove(position);
-            } else {
-                position = queue_.after(position);
-            }
-            position = queue_.find(position, window);
-        }
-    }
-
-    static std::optional<Interval> place(const View& view, const QueuedJob& job,
-                                         const Window& window,
-                                         const std::optional<Interval>& reserved) {
-        const bool is_bound = reserved && !window.ends_in_time(job.walltime);
-        const auto find = [&](const FreeHosts& hosts) {
-            if (!is_bound) {
-                return hosts.find_run(job.n_hosts);
-            }
-            FreeHosts outside = hosts;
-            outside.exclude(*reserved);
-            return outside.find_run(job.n_hosts);
-        };
-        const auto run = view.wakes_hosts() ? find(view.awake_free_hosts()) : std::nullopt;
-        return run ? run : find(view.free_hosts());
-    }
-
-    JobQueue queue_;
-};
-
 } // namespace
 
 std::unique_ptr<Policy> make_easy(Order order, Allocation allocation) {
-    if (allocation == Allocation::contiguous) {
-        return std::make_unique<ContiguousEasy>(std::move(order));
-    }
-    if (allocation == Allocation::local) {
-        return make_local_easy(std::move(order));
+    if (allocation == Allocation::contiguous || allocation == Allocation::local) {
+        return make_backfilling(std::move(order), allocation, NoLimit());
     }
     return std::make_unique<Easy>(std::move(order), allocation);
 }

@@ -35,6 +35,7 @@ class GroupLimit final : public Policy {
     }
 
     bool wakes_hosts() const override { return policy_->wakes_hosts(); }
+    std::vector<std::string> warnings() const override { return policy_->warnings(); }
 
   private:
     std::unique_ptr<Policy> policy_;

@@ -27,9 +27,11 @@ struct PolicySetup {
 std::unique_ptr<Policy> make_fcfs(Order order, Allocation allocation);
 std::unique_ptr<Policy> make_filler(Order order, Allocation allocation);
 std::unique_ptr<Policy> make_easy(Order order, Allocation allocation);
-std::unique_ptr<Policy> make_local_easy(Order order);
 std::unique_ptr<Policy> make_conservative(Order order, Allocation allocation);
 std::unique_ptr<Policy> make_replanning(Order order, Allocation allocation);
+std::unique_ptr<Policy> make_powercap(PolicySetup setup);
+std::unique_ptr<Policy> make_energy_budget(PolicySetup setup);
+std::unique_ptr<Policy> make_reduce_powercap(PolicySetup setup);
 
 // The policy for all jobs that fit into the largest group of hosts; the others are rejected.
 std::unique_ptr<Policy> make_group_limit(std::unique_ptr<Policy> policy);

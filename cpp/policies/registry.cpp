@@ -23,11 +23,14 @@ std::unique_ptr<Policy> make_queue_policy(PolicySetup setup) {
                : make_opportunistic(std::move(policy), t_idle->second);
 }
 
-constexpr std::array<Entry, 5> policies{{
+constexpr std::array<Entry, 8> policies{{
     {"conservative", make_queue_policy<make_conservative>},
     {"easy", make_queue_policy<make_easy>},
+    {"energy_budget", make_energy_budget},
     {"fcfs", make_queue_policy<make_fcfs>},
     {"filler", make_queue_policy<make_filler>},
+    {"powercap", make_powercap},
+    {"reduce_powercap", make_reduce_powercap},
     {"replanning", make_queue_policy<make_replanning>},
 }};
 

@@ -39,6 +39,7 @@ inline std::set<HostId> members(const HostSet& set) {
 
 // Each in the file of its name.
 void test_plans();
+void test_budgets();
 void test_network();
 void test_mpi();
 void test_fluid();

@@ -349,6 +349,7 @@ int main() {
     free_hosts_take_the_lowest_and_find_runs();
     releases_give_the_textbook_shadow();
     test_plans();
+    test_budgets();
     queues_find_what_a_scan_finds();
     for (const std::string& name : policy_names()) {
         policies_end_every_job(name, Allocation::first);

@@ -438,6 +438,9 @@ class NativePolicy:
     def wakes_hosts(self) -> bool:
         """Whether jobs wake hosts that sleep, unless the run says otherwise."""
 
+    def warnings(self) -> list[str]:
+        """Return what was odd about the run, in sentences."""
+
 def policy_names() -> list[str]:
     """Return the names of the native policies."""
 

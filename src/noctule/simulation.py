@@ -290,11 +290,16 @@ class Simulation:
             self._engine.record(final=self._ended),
             spent=self._engine.spent(),
             end=self._engine.now,
-            notes=self._engine.warnings(),
+            notes=[*self._engine.warnings(), *self._policy_warnings()],
         )
         if self._ended:
             self._schedule = schedule
         return schedule
+
+    def _policy_warnings(self) -> Sequence[str]:
+        """Return what the policy has found odd about the run, if it tells such things."""
+        warnings = getattr(self._policy, "warnings", None)
+        return [str(told) for told in warnings()] if callable(warnings) else ()
 
     def _machine_setup(self) -> _core.MachineSetup | None:
         """Return the machine that the run needs, if timers are not enough for it."""

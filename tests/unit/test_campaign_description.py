@@ -246,6 +246,18 @@ MISTAKES = [
         "campaign: workloads.x.shake: got -1, expected seconds >= 0",
     ),
     (
+        {"workloads": {"x": {"file": "log.swf", "start": 5}}},
+        "campaign: workloads.x.length: missing, expected start and length of an extract",
+    ),
+    (
+        {"workloads": {"x": {"file": "log.swf", "start": "monday", "length": 9}}},
+        "campaign: workloads.x.start: got 'monday', expected seconds, as in the log",
+    ),
+    (
+        {"workloads": {"x": {"file": "log.swf", "start": 0, "length": 0}}},
+        "campaign: workloads.x.length: got 0, expected a positive number",
+    ),
+    (
         {"workloads": {"x": {"file": "log.swf", "shake": 5}}},
         "campaign: seeds: missing, expected some for x, which is drawn at random",
     ),

@@ -44,6 +44,17 @@ def test_a_run_of_a_campaign_gives_what_simulate_gives(tmp_path):
         assert (makespan, waiting) == (expected["makespan"], expected["mean_waiting_time"])
 
 
+def test_extracts_of_a_log_are_runs_of_their_own(tmp_path):
+    # jobs of 100, 100 and 50 s are submitted at 0, 1 and 2; time 0 is the beginning of the extract
+    week = {"file": "log.swf", "start": [0, 1], "length": 1.5}
+    campaign = described(tmp_path, workloads={"week": week})
+    run_campaign(campaign, tmp_path / "out", LocalWorkers(1))
+    assert results_of(tmp_path / "out", "workload.start", "n_jobs", "makespan") == [
+        (0, 2, 200.0),
+        (1, 2, 150.0),
+    ]
+
+
 POWERED = """
 [[hosts]]
 count = 4

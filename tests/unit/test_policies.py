@@ -66,7 +66,8 @@ def test_a_policy_can_come_from_the_entry_point_of_another_package(tmp_path, mon
     [
         (
             "eazy",
-            "policy eazy: unknown; known policies: conservative, easy, fcfs, filler, replanning "
+            "policy eazy: unknown; known policies: conservative, easy, energy_budget, fcfs, filler, "
+            "powercap, reduce_powercap, replanning "
             "(did you mean easy?)",
         ),
         ("easy(ordre=sjf)", "policy easy: unknown parameter ordre; known: order, allocation"),

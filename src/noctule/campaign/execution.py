@@ -20,12 +20,13 @@ from noctule.campaign.specs import PlatformSpec, RunSpec, WorkloadSpec, workload
 from noctule.errors import NoctuleError
 from noctule.formats import load_workload
 from noctule.formats.platforms import load_platform
+from noctule.formats.swf import SwfRules
 from noctule.metrics import Numbers, summary
 from noctule.platform import Platform
 from noctule.policy import PolicySpec
 from noctule.run import hosts_told_by
 from noctule.simulation import Simulation
-from noctule.traces import exact_walltimes, scale_load, shake
+from noctule.traces import exact_walltimes, extract, load_trace, scale_load, shake
 
 if TYPE_CHECKING:
     from noctule.schedule import Schedule
@@ -143,7 +144,11 @@ class Runner:
         if spec.model is None:
             assert spec.file is not None
             reading = msgspec.structs.asdict(spec.reading)
-            return load_workload(self._inputs.path_of(spec.file, spec.beside), **reading)
+            path = self._inputs.path_of(spec.file, spec.beside)
+            if spec.start is None or spec.length is None:
+                return load_workload(path, **reading)
+            trace = load_trace(path, rules=SwfRules(**reading, keep_dates=True))
+            return extract(trace, spec.start, spec.length)
         from noctule.synthetic.named import LOGS, draw
 
         assert spec.seed is not None

@@ -40,8 +40,11 @@ def _log(workload: WorkloadAbout) -> str:
     reading = spec.reading
     factor = reading.walltime_factor
     walltimes = "as requested" if factor is None else f"max(requested, {shown(factor)} × runtime)"
+    part = ""
+    if spec.start is not None and spec.length is not None:
+        part = f"{shown(spec.length)} s from time {shown(spec.start)} on of "
     return (
-        f"{Path(spec.file.path).name} (SHA-256 {spec.file.sha256[:12]}…; {rules}; "
+        f"{part}{Path(spec.file.path).name} (SHA-256 {spec.file.sha256[:12]}…; {rules}; "
         f"processors as {reading.processors}, walltimes {walltimes}, "
         f"runtimes as {'fixed durations' if reading.profiles == 'delay' else 'work'})"
     )

@@ -28,12 +28,15 @@ class FileRef(msgspec.Struct, frozen=True, order=True):
 class WorkloadSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """A workload: read from a file or drawn from a model, then changed in this order.
 
-    `beside` are files that the file names, in the order in which it does.
+    `beside` are files that the file names, in the order in which it does. Of a log, only the jobs
+    may be taken that were submitted from `start` on, for `length` seconds.
     """
 
     file: FileRef | None = None
     beside: tuple[FileRef, ...] = ()
     reading: ReadingOptions = ReadingOptions()
+    start: float | None = None
+    length: float | None = None
     model: str | None = None
     parameters: dict[str, Value] = {}
     files: dict[str, FileRef] = {}

@@ -174,13 +174,14 @@ def _recorded(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:
         file = file_ref(placed(where, place.find_log, str(fields.pop("log"))), where)
     else:
         file = place.file(f"{where}.file", fields.pop("file"))
+    start, length = _stretch(where, fields.pop("start", None), fields.pop("length", None))
     if fields.get("walltime_factor") == "none":
         fields["walltime_factor"] = None
     reading = _converted(where, fields, ReadingOptions)
     placed(where, lambda: SwfRules(**msgspec.structs.asdict(reading)))
     named = placed(where, files_named_in, file.path)
     beside = tuple(file_ref(Path(path), where) for path in named)
-    return WorkloadSpec(file=file, beside=beside, reading=reading)
+    return WorkloadSpec(file=file, beside=beside, reading=reading, start=start, length=length)
 
 
 def _model(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:
@@ -310,6 +311,19 @@ def _positive(where: str, key: str, value: object) -> float:
     if number is None or number <= 0:
         raise InputError(f"{where}.{key}: got {value!r}, expected a positive number")
     return number
+
+
+def _stretch(where: str, start: object, length: object) -> tuple[float | None, float | None]:
+    """Return the stretch of a log that is asked for, if one is."""
+    if start is None and length is None:
+        return None, None
+    for key, value in (("start", start), ("length", length)):
+        if value is None:
+            raise InputError(f"{where}.{key}: missing, expected start and length of an extract")
+    begin = _number(start)
+    if begin is None:
+        raise InputError(f"{where}.start: got {start!r}, expected seconds, as in the log")
+    return begin, _positive(where, "length", length)
 
 
 def _shake(where: str, value: object) -> float | None:

@@ -1,8 +1,8 @@
 """Deciders in this process: by name, from a file, or from another package.
 
-`noctule.policies.Fcfs`, `Easy`, `Conservative` and `Filler` are the
-readable Python versions of the native policies of the same names: examples to copy, with the same
-schedules to the last bit. `Opportunistic` is what `t_idle` is to native ones.
+`noctule.policies.Fcfs`, `Easy`, `Conservative`, `Filler`, `Powercap`, `EnergyBudget` and
+`ReducePowercap` are the readable Python versions of the native policies of the same names: examples
+to copy, with the same schedules to the last bit. `Opportunistic` is what `t_idle` is to native ones.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from noctule._core import NativePolicy
 from noctule.errors import InputError
 from noctule.policies.conservative import Conservative
 from noctule.policies.easy import Easy
+from noctule.policies.energy_budget import EnergyBudget, Powercap, ReducePowercap
 from noctule.policies.fcfs import Fcfs
 from noctule.policies.filler import Filler
 from noctule.policies.native import NATIVE_POLICIES, make_native
@@ -32,10 +33,13 @@ ENTRY_POINTS = "noctule.policies"
 __all__ = [
     "Conservative",
     "Easy",
+    "EnergyBudget",
     "Fcfs",
     "Filler",
     "NativePolicy",
     "Opportunistic",
+    "Powercap",
+    "ReducePowercap",
     "known_policies",
     "make_policy",
 ]
