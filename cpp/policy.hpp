@@ -39,6 +39,7 @@ class View {
     template <typename Visit> void for_each_run(JobIndex job, Visit&& visit) const {
         engine_.for_each_run(job, visit);
     }
+    JobState state(JobIndex job) const { return engine_.state(job); }
     bool is_waiting(JobIndex job) const { return engine_.state(job) == JobState::waiting; }
     bool is_completing(JobIndex job) const { return engine_.is_completing(job); }
 
@@ -80,6 +81,9 @@ class Decisions {
     void set_power_state(const HostSet& hosts, std::uint32_t state) {
         engine_.set_power_state(hosts, state);
     }
+    void apply(const Decision& decision) { engine_.apply(decision); }
+    void postpone(double time, Decision decision) { engine_.postpone(time, std::move(decision)); }
+    void be_busy_until(double time) { engine_.be_busy_until(time); }
 
   private:
     Engine& engine_;

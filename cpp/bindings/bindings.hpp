@@ -102,6 +102,7 @@ void bind_machine(nb::module_& module);
 void bind_engine(nb::module_& module);
 void bind_native_policy(nb::module_& module);
 void bind_view(nb::module_& module);
+void bind_shortcut(nb::module_& module);
 void bind_mpi(nb::module_& module);
 
 } // namespace noctule

@@ -39,6 +39,7 @@ NB_MODULE(_core, module) {
     noctule::bind_engine(module);
     noctule::bind_native_policy(module);
     noctule::bind_batch(module);
+    noctule::bind_shortcut(module);
     noctule::bind_view(module);
     noctule::bind_mpi(module);
 }

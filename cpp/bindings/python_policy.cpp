@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 
 #include <array>
+#include <optional>
 
 namespace noctule {
 
@@ -163,7 +164,8 @@ nb::tuple PythonView::make_events() {
     return nb::tuple(list);
 }
 
-bool PythonView::run(nb::handle self, nb::handle decide, std::uint64_t n_calls) {
+bool PythonView::run(nb::handle self, nb::handle decide, std::uint64_t n_calls,
+                     Shortcut* shortcut) {
     if (in_call_) {
         refuse("decide()", "went on with its own simulation");
     }
@@ -173,12 +175,62 @@ bool PythonView::run(nb::handle self, nb::handle decide, std::uint64_t n_calls) 
         ~InCall() { flag = false; }
     } const in_call(in_call_);
     for (; n_calls > 0; --n_calls) {
-        if (!engine().advance()) {
+        const bool goes_on =
+            shortcut == nullptr ? engine().advance() : decide_shortly(*shortcut, n_calls);
+        if (!goes_on) {
             return false;
+        }
+        if (n_calls == 0) {
+            break;
         }
         call(self, decide);
     }
     return true;
+}
+
+// Goes on to the next instant at which Python must decide, unless too many calls lie before it;
+// false once the run has ended.
+bool PythonView::decide_shortly(Shortcut& shortcut, std::uint64_t& n_calls) {
+    Engine& engine = this->engine();
+    std::vector<JobIndex> ended;
+    struct Forgetting {
+        PythonView& view;
+        const std::vector<JobIndex>& jobs;
+        ~Forgetting() {
+            for (const JobIndex job : jobs) {
+                view.forget(job);
+            }
+        }
+    } const forgetting{*this, ended};
+    std::optional<BoundEngine::NativeRun> native_run;
+    std::optional<nb::gil_scoped_release> release;
+    if (!shortcut.needs_lock()) {
+        native_run.emplace(*engine_);
+        release.emplace();
+    }
+    const noctule::View view(engine);
+    Decisions decisions(engine);
+    for (; n_calls > 0; --n_calls) {
+        if (!engine.advance()) {
+            return false;
+        }
+        if (!shortcut.decide(view, engine.events(), decisions)) {
+            return true;
+        }
+        note_ended(ended);
+    }
+    return true;
+}
+
+// Jobs that Python has seen and that have ended in this instant.
+void PythonView::note_ended(std::vector<JobIndex>& ended) const {
+    for (const Event& event : engine_->events()) {
+        const bool is_end =
+            event.kind == EventKind::job_finished || event.kind == EventKind::hosts_released;
+        if (is_end && event.subject < jobs_.size() && jobs_[event.subject] != nullptr) {
+            ended.push_back(event.subject);
+        }
+    }
 }
 
 void PythonView::call(nb::handle self, nb::handle decide) {

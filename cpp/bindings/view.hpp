@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bindings/bindings.hpp"
+#include "shortcut.hpp"
 
 namespace noctule {
 
@@ -24,6 +25,9 @@ struct Events {
     nb::object made;  // a tuple, once made
 };
 
+// What stands for a shortcut of this view; null if it is none, or of another view.
+Shortcut* shortcut_of(nb::handle view, nb::handle shortcut);
+
 class PythonView {
   public:
     // `jobs` knows what the engine need not: labels, extra fields and the jobs that the policy
@@ -33,6 +37,7 @@ class PythonView {
     PythonView(const PythonView&) = delete;
 
     Engine& engine() { return engine_->at_rest(); }
+    std::size_t n_static_jobs() const { return n_static_; }
     const nb::object& jobs() const { return jobs_of_; }
     bool clairvoyant() const { return clairvoyant_; }
 
@@ -47,13 +52,18 @@ class PythonView {
 
     nb::tuple make_events();
 
-    // Calls decide(self, events) at most n_calls times; false once the run has ended.
-    bool run(nb::handle self, nb::handle decide, std::uint64_t n_calls);
+    // Calls decide(self, events) at most n_calls times, or a shortcut in place of it where that
+    // can decide; false once the run has ended.
+    bool run(nb::handle self, nb::handle decide, std::uint64_t n_calls, Shortcut* shortcut);
+
+    // The number that the engine knows a call by.
+    TimerTag tag_of(nb::handle name);
 
   private:
     struct Messages; // the Python types of events and decisions
 
     nb::object id_of(JobIndex job) const;
+    bool decide_shortly(Shortcut& shortcut, std::uint64_t& n_calls);
     void call(nb::handle self, nb::handle decide);
     std::vector<nb::object> collect(nb::handle answer);
     void settle_events();
@@ -70,8 +80,8 @@ class PythonView {
     void apply_or_postpone(nb::handle decision, Decision&& what);
     double number(nb::handle decision, nb::handle value);
     void forget_ended();
+    void note_ended(std::vector<JobIndex>& ended) const;
     void forget(JobIndex job);
-    TimerTag tag_of(nb::handle name);
     [[noreturn]] void refuse(const std::string& what, const std::string& why);
 
     std::shared_ptr<BoundEngine> engine_;

@@ -246,7 +246,10 @@ class Simulation:
             if isinstance(self._policy, _core.NativePolicy):
                 self._ended = not self._engine.run(self._policy, n_calls)
             else:
-                self._ended = not _core.run_python(self.view, self._policy.decide, n_calls)
+                shortcut = getattr(self._policy, "shortcut", None)
+                self._ended = not _core.run_python(
+                    self.view, self._policy.decide, n_calls, shortcut
+                )
         except (Exception, SystemExit) as error:
             self._ended = True
             if isinstance(error, NoctuleError):

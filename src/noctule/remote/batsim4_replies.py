@@ -148,12 +148,12 @@ class ReplyReader(NamesInReplies):
 
     def _storage(self, label: str, value: int | str) -> int:
         number = _whole(f"storage_mapping[{label!r}]", value)
-        if not self._n_hosts <= number < self._n_resources:
+        if not self._n_hosts <= number < self.n_resources:
             raise InputError(
                 f"storage_mapping[{label!r}]: got {number}, expected the id of a storage: "
                 + (
-                    f"{self._n_hosts} to {self._n_resources - 1}"
-                    if self._n_resources > self._n_hosts
+                    f"{self._n_hosts} to {self.n_resources - 1}"
+                    if self.n_resources > self._n_hosts
                     else "there is none"
                 )
             )
@@ -217,7 +217,7 @@ class ReplyReader(NamesInReplies):
                 f"job_state: got {shown_json(data.job_state)}, expected one of {', '.join(_STATES)}"
             )
         if state != "running":
-            del self.jobs[data.job_id]
+            self._drop(data.job_id)
             self._registry.forget(data.job_id)
         return (ChangeJobState(job, state, date),)
 

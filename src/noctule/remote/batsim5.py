@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from noctule import messages
+from noctule._core import Shortcut
 from noctule.errors import ProtocolError
 from noctule.messages import Decision, Event
 from noctule.policy import View
@@ -30,6 +31,7 @@ from noctule.remote.batsim5_writing import (
 )
 from noctule.remote.batsim_names import outcome_of
 from noctule.remote.batsim_registry import Registry
+from noctule.remote.batsim_shortcut import Channel, WayPast
 
 __all__ = [
     "EdcScheduler",
@@ -39,9 +41,6 @@ __all__ = [
     "SimulationStopped",
     "read_hello",
 ]
-
-#: Sends a message, and returns the reply to it.
-Channel = Callable[[bytes], bytes]
 
 # Codes are unsigned in this revision of the protocol.
 _CODES = 2**32
@@ -59,21 +58,20 @@ class EdcScheduler:
     Attributes:
         setup: what the component is told at the beginning.
         features: what it asked for in its hello.
-        n_messages: how many it was sent.
-        seconds: time spent waiting for replies, by the clock on the wall.
     """
 
     def __init__(self, setup: EdcSetup, features: Features, channel: Channel) -> None:
         """Take what the component is told at the beginning, what it wants, and the way to it."""
         self.setup = setup
         self.features = features
-        self.n_messages = 0
-        self.seconds = 0.0
+        self._n_messages = 0
+        self._seconds = 0.0
         self._channel = channel
         keeps_names = features.profile_reuse or not features.dynamic_registration
         self._registry = Registry(setup.workloads, keeps_names=keeps_names)
         self._calls = Calls()
         self._reader = MessageReader(setup, self._registry, self._calls)
+        self._past = WayPast(self._registry, self._reader, channel)
         self._progress: dict[str, dict[str, Any]] = {}
         self._profile_texts: dict[tuple[str, str], str] = {}
         self._writers: Mapping[type, Callable[[Any], str]] = {
@@ -97,8 +95,46 @@ class EdcScheduler:
             messages.JobsKilled: self._killed,
         }
 
+    @property
+    def n_messages(self) -> int:
+        """How many messages the component was sent."""
+        return self._n_messages + self._past.n_messages
+
+    @property
+    def seconds(self) -> float:
+        """Time spent waiting for replies, by the clock on the wall."""
+        return self._seconds + self._past.seconds
+
+    @property
+    def shortcut(self) -> Shortcut | None:
+        """What decides in place of this class, where it can."""
+        return self._past.shortcut
+
     def decide(self, view: View, events: Sequence[Event]) -> list[Decision]:
         """Ask the component, and return what it decided, then until when it is busy."""
+        timers: list[Decision] = []
+        reply = self._past.catch_up()
+        if reply is None:
+            told, timers = self._written(view, events)
+            if not told:
+                return timers
+            reply = self._ask(view.now, told)
+        decisions = self._reader.read(reply, view)
+        self._past.go_on()
+        if self.shortcut is None and self._is_plain():
+            self._past.open(view, is_batsim4=False, hosts_sleep=self._reader.can_sleep)
+        return [*timers, *decisions] if timers else decisions
+
+    def _is_plain(self) -> bool:
+        """Say whether there may be anything that can be told and decided without this class."""
+        return (
+            type(self).decide is EdcScheduler.decide
+            and not self.setup.platform.storages
+            and not self.features.forward_profiles_on_job_submission
+        )
+
+    def _written(self, view: View, events: Sequence[Event]) -> tuple[list[str], list[Decision]]:
+        """Return the texts of events, and the timers that follow."""
         told: list[str] = []
         timers: list[Decision] = []
         writers = self._writers
@@ -113,11 +149,7 @@ class EdcScheduler:
             text = writers[type(event)](event)
             if text:
                 told.append(f'{{"timestamp":{event.time!r},"event_type":{text}}}')
-        if not told:
-            return timers
-        reply = self._ask(view.now, told)
-        decisions = self._reader.read(reply, view)
-        return [*timers, *decisions] if timers else decisions
+        return told, timers
 
     def finish(self, now: float) -> None:
         """Tell the component that the simulation has ended at this date; it may not decide."""
@@ -134,8 +166,8 @@ class EdcScheduler:
         message = f'{{"now":{now!r},"events":[{",".join(told)}]}}'.encode()
         began = time.perf_counter()
         reply = self._channel(message)
-        self.seconds += time.perf_counter() - began
-        self.n_messages += 1
+        self._seconds += time.perf_counter() - began
+        self._n_messages += 1
         return reply
 
     def _submitted(self, event: messages.JobSubmitted) -> str:

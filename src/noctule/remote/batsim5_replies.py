@@ -45,6 +45,7 @@ class MessageReader(NamesInReplies):
     """Turns replies into decisions, and knows what they may name.
 
     Attributes:
+        can_sleep: whether any host can.
         power_requests: for hosts and a power state that were asked for, whether they are switched.
     """
 
@@ -56,7 +57,7 @@ class MessageReader(NamesInReplies):
         self._platform: Platform = setup.platform
         self._placer = Placer(setup.platform, registry, self._hosts)
         self._is_closed = False
-        self._can_sleep = any(kind.sleep_states for kind in setup.platform.hosts.kinds)
+        self.can_sleep = any(kind.sleep_states for kind in setup.platform.hosts.kinds)
         self.power_requests: dict[tuple[str, int], list[bool]] = {}
         self._view: View
         self._switched = self._held = HostSet()
@@ -107,7 +108,7 @@ class MessageReader(NamesInReplies):
     def _execute(self, data: reading.ExecuteData, date: float | None) -> _Made:
         job = self._job(data.job_id)
         at = self._placer.place(data)
-        if self._can_sleep and date is None:
+        if self.can_sleep and date is None:
             self._refuse_sleeping(at.hosts)
             self._held = self._held | at.hosts
         return (StartJob(job, at.hosts, date, at.mapping, at.storages, at.profile),)

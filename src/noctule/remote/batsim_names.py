@@ -30,13 +30,16 @@ class NamesInReplies:
     Attributes:
         jobs: those that the scheduler has been told of or has registered, and that have not ended
             as far as it knows; an id where nothing has shown the job yet.
+        dropped: ids of jobs that a reply has ended, until somebody has heard of it.
+        n_resources: hosts and storages, whose ids are below.
     """
 
     def __init__(self, platform: Platform, registry: Registry) -> None:
         """Take what there is to be named."""
         self.jobs: dict[str, ViewJob | str] = {}
+        self.dropped: list[str] = []
         self._registry = registry
-        self._n_resources = platform.n_hosts + len(platform.storages)
+        self.n_resources = platform.n_hosts + len(platform.storages)
 
     def _job(self, job_id: str) -> ViewJob | str:
         job = self.jobs.get(job_id)
@@ -57,16 +60,21 @@ class NamesInReplies:
         intervals = hosts.intervals()
         if not intervals:
             raise InputError(f"{key}: got {shown_json(text)}, expected at least one host")
-        if intervals[-1][1] >= self._n_resources:
+        if intervals[-1][1] >= self.n_resources:
             raise InputError(
-                f"{key}: got {shown_json(text)}, expected ids below {self._n_resources}"
+                f"{key}: got {shown_json(text)}, expected ids below {self.n_resources}"
             )
         return hosts
 
     def _rejection(self, job_id: str, date: float | None) -> tuple[Decision, ...]:
         job = self._job(job_id)
-        del self.jobs[job_id]
+        self._drop(job_id)
         return (RejectJob(job, date),)
+
+    def _drop(self, job_id: str) -> None:
+        """Take a job for ended."""
+        del self.jobs[job_id]
+        self.dropped.append(job_id)
 
     def _kills(self, job_ids: Sequence[str], date: float | None) -> tuple[Decision, ...]:
         if not job_ids:

@@ -77,6 +77,11 @@ class Registry:
             self._jobs.update(one.jobs)
             self._profiles[one.name] = _Profiles(one.name, one.path, dict(one.profiles))
 
+    @property
+    def objects(self) -> dict[str, Mapping[str, Any]]:
+        """The objects of all jobs, by id."""
+        return self._jobs
+
     def knows(self, job_id: str) -> bool:
         """Say whether there has ever been such a job, as far as the scheduler was told."""
         return job_id in self._told

@@ -93,21 +93,34 @@ class EdcLibrary:
 
         As on the wire, the message ends with a NUL, which is counted.
         """
+        self._size.value = 0
+        ctypes.memset(self._output[0], 0, ctypes.sizeof(self._decisions))
         code = self._functions[_DECIDE](message, len(message) + 1, *self._output)
         return self._result(_DECIDE, code)
 
+    @property
+    def address(self) -> int:
+        """Where the function is that takes messages."""
+        return ctypes.cast(self._functions[_DECIDE], ctypes.c_void_p).value or 0
+
+    def reply_of(self, code: int, address: int, size: int) -> bytes:
+        """Return the decisions that the function gave to somebody else, or say what is wrong."""
+        return self._checked(_DECIDE, code, address, size)
+
     def _result(self, name: str, code: int) -> bytes:
         """Return what a function has put out; it belongs to the library until the next call."""
+        return self._checked(name, code, self._decisions, self._size.value)
+
+    def _checked(self, name: str, code: int, buffer: Any, size: int) -> bytes:
         if code:
             raise ProtocolError(f"{self.path}: {name}: got {code}, expected 0")
-        size = self._size.value
         if size > MOST_BYTES:
             raise ProtocolError(
                 f"{self.path}: {name}: got {size} bytes, expected at most {MOST_BYTES}"
             )
-        if size and not self._decisions:
+        if size and not buffer:
             raise ProtocolError(f"{self.path}: {name}: got no buffer for {size} bytes")
-        return ctypes.string_at(self._decisions, size) if size else b""
+        return ctypes.string_at(buffer, size) if size else b""
 
     def _loaded(self) -> ctypes.CDLL:
         try:

@@ -1,0 +1,202 @@
+#include "bindings/python_job_texts.hpp"
+
+#include "protocol/number_text.hpp"
+
+#include <cmath>
+
+namespace noctule {
+
+namespace {
+
+// The letters of a text that stands in JSON as it is.
+std::optional<std::string_view> plain_text(PyObject* value) {
+    if (value == nullptr || !PyUnicode_CheckExact(value)) {
+        return std::nullopt;
+    }
+    Py_ssize_t size = 0;
+    const char* letters = PyUnicode_AsUTF8AndSize(value, &size);
+    if (letters == nullptr) {
+        PyErr_Clear(); // half a letter
+        return std::nullopt;
+    }
+    const std::string_view text(letters, static_cast<std::size_t>(size));
+    return is_plain_text(text) ? std::optional(text) : std::nullopt;
+}
+
+std::optional<std::int64_t> whole_number(PyObject* value) {
+    if (value == nullptr || !PyLong_CheckExact(value)) {
+        return std::nullopt;
+    }
+    int overflow = 0;
+    const std::int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    return overflow == 0 ? std::optional(number) : std::nullopt;
+}
+
+// A finite number.
+std::optional<double> plain_number(PyObject* value) {
+    constexpr std::int64_t most_exact = std::int64_t{1} << 53;
+    if (const auto whole = whole_number(value)) {
+        const bool is_exact = -most_exact <= *whole && *whole <= most_exact;
+        return is_exact ? std::optional(static_cast<double>(*whole)) : std::nullopt;
+    }
+    if (value == nullptr || !PyFloat_CheckExact(value)) {
+        return std::nullopt;
+    }
+    const double number = PyFloat_AS_DOUBLE(value);
+    return std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+// The number of hosts of a job; 0 where it is an odd one.
+std::uint32_t n_hosts_of(PyObject* raw) {
+    const auto number = whole_number(PyDict_GetItemString(raw, "res"));
+    const bool fits = number && *number > 0 && *number < no_job;
+    return fits ? static_cast<std::uint32_t>(*number) : 0;
+}
+
+// Calls use(job, raw) for each job of the workload that has an object.
+template <typename Use> void for_each_job(const JobNames& names, nb::dict jobs, Use use) {
+    PyObject* name = nullptr;
+    PyObject* raw = nullptr;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(jobs.ptr(), &position, &name, &raw) != 0) {
+        const auto text = plain_text(name);
+        const JobIndex job = text ? names.find(*text) : no_job;
+        if (job != no_job && PyDict_CheckExact(raw)) {
+            use(job, raw);
+        }
+    }
+}
+
+// Writes a whole number, a fraction, a text, true, false or null, as protocol 4 has them.
+bool append_plain(std::string& text, PyObject* value) {
+    if (value == Py_None || PyBool_Check(value)) {
+        text += value == Py_None ? "null" : value == Py_True ? "true" : "false";
+    } else if (const auto whole = whole_number(value)) {
+        text += std::to_string(*whole);
+    } else if (PyFloat_CheckExact(value) && std::isfinite(PyFloat_AS_DOUBLE(value))) {
+        append_six_decimals(text, PyFloat_AS_DOUBLE(value));
+    } else if (const auto letters = plain_text(value)) {
+        (text += '"') += *letters;
+        text += '"';
+    } else {
+        return false;
+    }
+    return true;
+}
+
+class Batsim4JobTexts : public JobTexts {
+  public:
+    Batsim4JobTexts(std::shared_ptr<const JobNames> names, nb::dict jobs, nb::object profile_text)
+        : names_(std::move(names)), jobs_(names_->size()), profile_text_(std::move(profile_text)) {
+        for_each_job(*names_, jobs, [&](JobIndex job, PyObject* raw) {
+            std::string text;
+            if (append_fields(text, job, raw, 0.0)) {
+                jobs_[job] = {nb::borrow(raw), n_hosts_of(raw)};
+            }
+        });
+    }
+
+    std::uint32_t n_hosts(JobIndex job) const override { return jobs_[job].n_hosts; }
+
+    void append(std::string& text, JobIndex job, double date) const override {
+        text += R"("JOB_SUBMITTED","data":{"job_id":")";
+        text += names_->name(job);
+        text += R"(","job":)";
+        append_fields(text, job, jobs_[job].raw.ptr(), date);
+        if (!profile_text_.is_none()) {
+            const std::string_view name = names_->name(job);
+            const nb::object profile = profile_text_(nb::str(name.data(), name.size()));
+            (text += R"(,"profile":)") += nb::cast<nb::str>(profile).c_str();
+        }
+        text += '}';
+    }
+
+  private:
+    struct Entry {
+        nb::object raw;
+        std::uint32_t n_hosts = 0;
+    };
+
+    // All fields of a job, with its full id, in the order of its file.
+    bool append_fields(std::string& text, JobIndex job, PyObject* raw, double date) const {
+        const auto add = [&](std::string_view key, std::string_view value) {
+            ((text += text.ends_with('{') ? "\"" : ",\"") += key) += "\":";
+            text += value;
+        };
+        const std::string id = '"' + std::string(names_->name(job)) + '"';
+        bool has_id = false;
+        bool has_date = false;
+        PyObject* key = nullptr;
+        PyObject* value = nullptr;
+        Py_ssize_t position = 0;
+        text += '{';
+        while (PyDict_Next(raw, &position, &key, &value) != 0) {
+            const auto name = plain_text(key);
+            if (!name) {
+                return false;
+            }
+            has_date = has_date || *name == "subtime";
+            if (*name == "id") {
+                has_id = true;
+                add(*name, id);
+                continue;
+            }
+            add(*name, "");
+            if (!append_plain(text, value)) {
+                return false;
+            }
+        }
+        if (!has_id) {
+            add("id", id);
+        }
+        if (!has_date) {
+            add("subtime", "");
+            append_six_decimals(text, date);
+        }
+        text += '}';
+        return true;
+    }
+
+    std::shared_ptr<const JobNames> names_;
+    std::vector<Entry> jobs_;
+    nb::object profile_text_;
+};
+
+} // namespace
+
+std::unique_ptr<JobTexts> edc_job_texts(const std::shared_ptr<const JobNames>& names,
+                                        nb::dict jobs) {
+    auto texts = std::make_unique<EdcJobTexts>(names);
+    const nb::str walltime_key("walltime");
+    const nb::str date_key("subtime");
+    const nb::str profile_key("profile");
+    const nb::str extra_key("extra_data");
+    for_each_job(*names, jobs, [&](JobIndex job, PyObject* raw) {
+        const auto field = [&](const nb::str& key) { return PyDict_GetItem(raw, key.ptr()); };
+        PyObject* const limit = field(walltime_key);
+        PyObject* const date = field(date_key);
+        const auto profile = plain_text(field(profile_key));
+        const auto walltime = limit == nullptr ? std::optional(-1.0) : plain_number(limit);
+        const auto submit_time = date == nullptr ? std::optional(not_a_time) : plain_number(date);
+        if (!profile || !walltime || !submit_time || field(extra_key) != nullptr) {
+            return;
+        }
+        // the workload of the profile, and its name in there
+        const std::string_view name = names->name(job);
+        const std::string_view owner =
+            profile->find('!') != std::string_view::npos ? *profile : name;
+        const std::size_t bang = profile->rfind('!');
+        std::string profile_id(owner.substr(0, owner.find('!')));
+        (profile_id += '!') += profile->substr(bang == std::string_view::npos ? 0 : bang + 1);
+        texts->add(job, {n_hosts_of(raw), *walltime == -1.0 ? not_a_time : *walltime, *submit_time,
+                         profile_id});
+    });
+    return texts;
+}
+
+std::unique_ptr<JobTexts> batsim4_job_texts(const std::shared_ptr<const JobNames>& names,
+                                            nb::dict jobs, nb::object profile_text) {
+    return std::make_unique<Batsim4JobTexts>(names, std::move(jobs), std::move(profile_text));
+}
+
+} // namespace noctule

@@ -1,0 +1,39 @@
+#include "protocol/edc_job_texts.hpp"
+
+#include "protocol/number_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace noctule {
+
+bool is_plain_text(std::string_view text) {
+    return std::ranges::none_of(text, [](char letter) {
+        return static_cast<unsigned char>(letter) < 0x20 || letter == '"' || letter == '\\';
+    });
+}
+
+void EdcJobTexts::add(JobIndex job, const Fields& fields) {
+    jobs_[job] = {fields.walltime, fields.submit_time, profiles_.size(),
+                  static_cast<std::uint32_t>(fields.profile_id.size()), fields.n_hosts};
+    profiles_ += fields.profile_id;
+}
+
+void EdcJobTexts::append(std::string& text, JobIndex job, double date) const {
+    const Entry& entry = jobs_[job];
+    text += R"("JobSubmittedEvent","event":{"job_id":")";
+    text += names_->name(job);
+    text += R"(","job":{"resource_request":)";
+    text += std::to_string(entry.n_hosts);
+    if (!std::isnan(entry.walltime)) {
+        text += R"(,"walltime":)";
+        append_shortest(text, entry.walltime);
+    }
+    text += R"(,"rigid":true,"profile_id":")";
+    text.append(profiles_, entry.profile, entry.profile_size);
+    text += R"("},"submission_time":)";
+    append_shortest(text, std::isnan(entry.submit_time) ? date : entry.submit_time);
+    text += '}';
+}
+
+} // namespace noctule

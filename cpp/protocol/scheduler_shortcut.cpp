@@ -1,0 +1,360 @@
+#include "protocol/scheduler_shortcut.hpp"
+
+#include "errors.hpp"
+#include "protocol/number_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace noctule {
+
+namespace {
+
+// The words of a protocol for what is told.
+struct RequestWords {
+    void (*append_number)(std::string& text, double number);
+    std::string_view kind;      // between the date of an event and its type
+    std::string_view completed; // a job: up to its id
+    std::string_view state;     // between the id and the state
+    std::string_view success;   // the states, with what the jobs return
+    std::string_view timed_out;
+    std::string_view called;
+    std::string_view submissions_ended;
+    std::string_view external_events_ended;
+};
+
+constexpr RequestWords batsim4_requests{
+    .append_number = append_six_decimals,
+    .kind = R"(,"type":)",
+    .completed = R"("JOB_COMPLETED","data":{"job_id":")",
+    .state = R"(","job_state":)",
+    .success = R"("COMPLETED_SUCCESSFULLY","return_code":0)",
+    .timed_out = R"("COMPLETED_WALLTIME_REACHED","return_code":-1)",
+    .called = R"("REQUESTED_CALL","data":{})",
+    .submissions_ended = R"("NOTIFY","data":{"type":"no_more_static_job_to_submit"})",
+    .external_events_ended = R"("NOTIFY","data":{"type":"no_more_external_event_to_occur"})"};
+
+constexpr RequestWords batsim5_requests{
+    .append_number = append_shortest,
+    .kind = R"(,"event_type":)",
+    .completed = R"("JobCompletedEvent","event":{"job_id":")",
+    .state = R"(","state":)",
+    .success = R"("COMPLETED_SUCCESSFULLY","return_code":0)",
+    .timed_out = R"("COMPLETED_WALLTIME_REACHED","return_code":4294967295)",
+    .called = "",
+    .submissions_ended = R"("AllStaticJobsHaveBeenSubmittedEvent","event":{})",
+    .external_events_ended = R"("AllStaticExternalEventsHaveBeenInjectedEvent","event":{})"};
+
+const RequestWords& requests(bool is_batsim4) {
+    return is_batsim4 ? batsim4_requests : batsim5_requests;
+}
+
+} // namespace
+
+Channel::Answer LibraryChannel::ask(const std::string& message) {
+    std::uint8_t* reply = nullptr;
+    std::uint32_t size = 0;
+    const unsigned code = function_(reinterpret_cast<const std::uint8_t*>(message.c_str()),
+                                    static_cast<std::uint32_t>(message.size() + 1), &reply, &size);
+    return {code, reinterpret_cast<const char*>(reply), size};
+}
+
+SchedulerShortcut::SchedulerShortcut(Rules rules, std::shared_ptr<const JobNames> names,
+                                     std::unique_ptr<JobTexts> texts,
+                                     std::unique_ptr<Channel> channel,
+                                     std::function<TimerTag()> new_tag)
+    : rules_(rules), names_(std::move(names)), texts_(std::move(texts)),
+      channel_(std::move(channel)), new_tag_(std::move(new_tag)), is_named_(names_->size(), 0) {}
+
+bool SchedulerShortcut::decide(const View& view, std::span<const Event> events,
+                               Decisions& decisions) {
+    const auto plain = [&](const Event& event) { return is_plain(view, event); };
+    if (!std::ranges::all_of(events, plain)) {
+        leave_to_python(events);
+        return false;
+    }
+    if (!tell(view, events)) {
+        return true;
+    }
+    const Channel::Answer answer = ask();
+    const bool is_answer =
+        answer.code == 0 && answer.size <= rules_.longest && answer.text != nullptr;
+    std::string_view text = is_answer ? std::string_view(answer.text, answer.size) : "";
+    while (!rules_.is_batsim4 && text.ends_with('\0')) {
+        text.remove_suffix(1);
+    }
+    const ReplyWords& words = rules_.is_batsim4 ? batsim4_replies : batsim5_replies;
+    if (!read_plain_reply(text, words, reply_) || !plan(view, reply_)) {
+        answer_ = answer;
+        return false;
+    }
+    carry_out(decisions);
+    return true;
+}
+
+bool SchedulerShortcut::is_plain(const View& view, const Event& event) const {
+    const JobIndex job = event.subject;
+    switch (event.kind) {
+    case EventKind::job_submitted:
+        return job < names_->size() && texts_->n_hosts(job) > 0;
+    case EventKind::job_finished: {
+        if (job >= names_->size() || texts_->n_hosts(job) == 0 ||
+            (rules_.is_batsim4 && !allocations_.contains(job))) {
+            return false;
+        }
+        const JobState state = view.state(job);
+        return state == JobState::completed || state == JobState::timed_out;
+    }
+    case EventKind::timer_fired:
+        return is_own(event.subject);
+    case EventKind::hosts_released:
+    case EventKind::submissions_ended:
+    case EventKind::external_events_ended:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool SchedulerShortcut::is_own(TimerTag tag) const {
+    return tag < is_own_tag_.size() && is_own_tag_[tag] != 0;
+}
+
+// Python tells of these events; what they change here is the same.
+void SchedulerShortcut::leave_to_python(std::span<const Event> events) {
+    for (const Event& event : events) {
+        const JobIndex job = event.subject;
+        if (event.kind == EventKind::job_submitted && job < names_->size()) {
+            is_named_[job] = 1;
+        } else if (event.kind == EventKind::job_finished && job < names_->size()) {
+            is_named_[job] = 0;
+            allocations_.erase(job);
+        } else if (event.kind == EventKind::timer_fired && is_own(event.subject)) {
+            spare_tags_.push_back(event.subject);
+        }
+    }
+}
+
+// Whether there was anything to tell.
+bool SchedulerShortcut::tell(const View& view, std::span<const Event> events) {
+    last_ = not_a_time;
+    message_ = R"({"now":)";
+    append_number(view.now());
+    message_ += R"(,"events":[)";
+    const std::size_t empty = message_.size();
+    for (const Event& event : events) {
+        if (event.kind != EventKind::hosts_released) {
+            message_ += message_.size() > empty ? ",{" : "{";
+            message_ += R"("timestamp":)";
+            append_number(event.time);
+            message_ += requests(rules_.is_batsim4).kind;
+            tell(view, event);
+            message_ += '}';
+        }
+    }
+    message_ += "]}";
+    return message_.size() > empty + 2;
+}
+
+void SchedulerShortcut::tell(const View& view, const Event& event) {
+    const RequestWords& words = requests(rules_.is_batsim4);
+    switch (event.kind) {
+    case EventKind::job_submitted:
+        texts_->append(message_, event.subject, event.time);
+        is_named_[event.subject] = 1;
+        journal_.told.push_back(event.subject);
+        break;
+    case EventKind::job_finished:
+        tell_end(view, event.subject);
+        break;
+    case EventKind::timer_fired:
+        message_ += words.called;
+        spare_tags_.push_back(event.subject);
+        break;
+    case EventKind::submissions_ended:
+        message_ += words.submissions_ended;
+        break;
+    default:
+        message_ += words.external_events_ended;
+        break;
+    }
+}
+
+void SchedulerShortcut::tell_end(const View& view, JobIndex job) {
+    const RequestWords& words = requests(rules_.is_batsim4);
+    message_ += words.completed;
+    message_ += names_->name(job);
+    message_ += words.state;
+    message_ += view.state(job) == JobState::completed ? words.success : words.timed_out;
+    if (rules_.is_batsim4) {
+        const auto allocation = allocations_.find(job);
+        message_ += R"(,"alloc":")" + allocation->second.to_string() + '"';
+        allocations_.erase(allocation);
+    }
+    message_ += '}';
+    is_named_[job] = 0;
+    journal_.ended.push_back(job);
+}
+
+// Most dates of a message are the same.
+void SchedulerShortcut::append_number(double number) {
+    if (number != last_) {
+        last_number_.clear();
+        requests(rules_.is_batsim4).append_number(last_number_, number);
+        last_ = number;
+    }
+    message_ += last_number_;
+}
+
+Channel::Answer SchedulerShortcut::ask() {
+    using Clock = std::chrono::steady_clock;
+    const auto began = Clock::now();
+    const Channel::Answer answer = channel_->ask(message_);
+    seconds_ += std::chrono::duration<double>(Clock::now() - began).count();
+    ++n_messages_;
+    return answer;
+}
+
+// Whether all of a reply can be done; nothing has been, if not.
+bool SchedulerShortcut::plan(const View& view, const PlainReply& reply) {
+    const double now = told_date(view.now());
+    double latest = now;
+    double before = 0.0;
+    double date = not_a_time;
+    planned_.clear();
+    bool is_plain = true;
+    for (const PlainEvent& event : reply.events) {
+        if (event.timestamp > latest) {
+            date = latest = event.timestamp;
+        }
+        is_plain =
+            event.timestamp >= before && event.timestamp <= reply.now && plan(view, event, date);
+        if (!is_plain) {
+            break;
+        }
+        before = rules_.is_batsim4 ? 0.0 : event.timestamp;
+    }
+    for (const Planned& one : planned_) {
+        if (!is_plain && one.decision.kind == Decision::Kind::reject) {
+            is_named_[one.decision.job] = 1;
+        }
+    }
+    busy_until_ = reply.now > now ? reply.now : not_a_time;
+    return is_plain;
+}
+
+bool SchedulerShortcut::plan(const View& view, const PlainEvent& event, double date) {
+    if (event.kind == PlainEvent::Kind::call) {
+        const bool is_plain = std::isnan(date) && event.call_time > told_date_;
+        planned_.push_back({{.kind = Decision::Kind::call, .time = event.call_time}, date});
+        return is_plain;
+    }
+    const JobIndex job = names_->find(event.job_id);
+    if (job == no_job || is_named_[job] == 0) {
+        return false;
+    }
+    if (event.kind == PlainEvent::Kind::execute) {
+        return plan_start(view, event, job, date);
+    }
+    is_named_[job] = 0;
+    planned_.push_back({{.kind = Decision::Kind::reject, .job = job}, date});
+    return true;
+}
+
+bool SchedulerShortcut::plan_start(const View& view, const PlainEvent& event, JobIndex job,
+                                   double date) {
+    Decision start{.kind = Decision::Kind::start, .job = job, .named_hosts = true};
+    try {
+        start.hosts = HostSet::parse(event.hosts);
+    } catch (const InputError&) {
+        return false;
+    }
+    const auto& intervals = start.hosts.intervals();
+    if (start.hosts.size() != texts_->n_hosts(job) || intervals.empty() ||
+        intervals.back().last >= rules_.n_resources) {
+        return false;
+    }
+    if (rules_.hosts_sleep && std::isnan(date)) {
+        for (const Interval& interval : intervals) {
+            for (HostId host = interval.first; host <= interval.last; ++host) {
+                if (view.phase(host) != HostPhase::awake) {
+                    return false;
+                }
+            }
+        }
+    }
+    planned_.push_back({std::move(start), date});
+    return true;
+}
+
+// A date of now as the scheduler has seen it.
+double SchedulerShortcut::told_date(double now) {
+    told_date_ = now;
+    if (!rules_.is_batsim4) {
+        return now;
+    }
+    std::string text;
+    append_six_decimals(text, now);
+    std::from_chars(text.data(), text.data() + text.size(), told_date_);
+    return rules_.exact_dates ? now : std::max(now, told_date_);
+}
+
+void SchedulerShortcut::carry_out(Decisions& decisions) {
+    for (Planned& one : planned_) {
+        Decision& decision = one.decision;
+        switch (decision.kind) {
+        case Decision::Kind::call:
+            decisions.call_at(decision.time, free_tag());
+            continue;
+        case Decision::Kind::reject:
+            journal_.rejected.push_back(decision.job);
+            break;
+        default:
+            started_.push_back(decision.job);
+            if (rules_.is_batsim4) {
+                allocations_[decision.job] = decision.hosts;
+            }
+            break;
+        }
+        if (std::isnan(one.date)) {
+            decisions.apply(decision);
+        } else {
+            decisions.postpone(one.date, std::move(decision));
+        }
+    }
+    if (!std::isnan(busy_until_)) {
+        decisions.be_busy_until(busy_until_);
+    }
+}
+
+TimerTag SchedulerShortcut::free_tag() {
+    if (!spare_tags_.empty()) {
+        const TimerTag tag = spare_tags_.back();
+        spare_tags_.pop_back();
+        return tag;
+    }
+    const TimerTag tag = new_tag_();
+    is_own_tag_.resize(std::max(is_own_tag_.size(), tag + std::size_t{1}), 0);
+    is_own_tag_[tag] = 1;
+    return tag;
+}
+
+Journal SchedulerShortcut::take_journal() { return std::exchange(journal_, {}); }
+
+std::vector<JobIndex> SchedulerShortcut::take_started() { return std::exchange(started_, {}); }
+
+std::optional<Channel::Answer> SchedulerShortcut::take_answer() {
+    return std::exchange(answer_, std::nullopt);
+}
+
+void SchedulerShortcut::set_named(std::string_view name, bool is_named) {
+    const JobIndex job = names_->find(name);
+    if (job != no_job) {
+        is_named_[job] = is_named ? 1 : 0;
+    }
+}
+
+} // namespace noctule

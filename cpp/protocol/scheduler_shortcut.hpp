@@ -1,0 +1,142 @@
+// A scheduler that speaks one of Batsim's protocols, where messages and replies are the usual ones.
+//
+// What is written and read here means what the classes in Python mean, which do all the rest. They
+// must be told, before they do it, of what happened here: see Journal.
+#pragma once
+
+#include "protocol/job_names.hpp"
+#include "protocol/plain_reply.hpp"
+#include "shortcut.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+namespace noctule {
+
+// The way to a scheduler.
+class Channel {
+  public:
+    struct Answer {
+        unsigned code = 0; // anything but 0 is an error
+        const char* text = nullptr;
+        std::size_t size = 0;
+    };
+
+    virtual ~Channel() = default;
+    // What comes back belongs to the scheduler until the next message.
+    virtual Answer ask(const std::string& message) = 0;
+    virtual bool needs_lock() const = 0;
+};
+
+// A component of Batsim 5 in a library.
+class LibraryChannel : public Channel {
+  public:
+    using Function = std::uint8_t (*)(const std::uint8_t* message, std::uint32_t size,
+                                      std::uint8_t** reply, std::uint32_t* reply_size);
+
+    explicit LibraryChannel(Function function) : function_(function) {}
+    Answer ask(const std::string& message) override;
+    bool needs_lock() const override { return false; }
+
+  private:
+    Function function_;
+};
+
+// Writes how jobs are submitted.
+class JobTexts {
+  public:
+    virtual ~JobTexts() = default;
+    // How many hosts a job asks for; 0 if it is not an usual one.
+    virtual std::uint32_t n_hosts(JobIndex job) const = 0;
+    // Appends the type of the event and its content, at the date of the submission.
+    virtual void append(std::string& text, JobIndex job, double date) const = 0;
+};
+
+// What happened here and nobody in Python knows of yet.
+struct Journal {
+    std::vector<JobIndex> told; // jobs that were submitted
+    std::vector<JobIndex> ended;
+    std::vector<JobIndex> rejected;
+};
+
+class SchedulerShortcut : public Shortcut {
+  public:
+    struct Rules {
+        bool is_batsim4;
+        bool exact_dates;    // of Batsim 4: see BatsimSetup
+        bool hosts_sleep;    // some can
+        HostId n_resources;  // hosts that can be named
+        std::size_t longest; // reply, in bytes
+    };
+
+    // `new_tag` gives a tag for calls that nobody else uses.
+    SchedulerShortcut(Rules rules, std::shared_ptr<const JobNames> names,
+                      std::unique_ptr<JobTexts> texts, std::unique_ptr<Channel> channel,
+                      std::function<TimerTag()> new_tag);
+
+    bool decide(const View& view, std::span<const Event> events, Decisions& decisions) override;
+    bool needs_lock() const override { return channel_->needs_lock(); }
+
+    const JobNames& names() const { return *names_; }
+    std::size_t n_messages() const { return n_messages_; }
+    double seconds() const { return seconds_; } // that answers took
+    // Takes what Python has not heard of, which it does now.
+    Journal take_journal();
+    // Takes the answer to what was told of this instant, if that is for Python to read.
+    std::optional<Channel::Answer> take_answer();
+    // Takes the jobs that were started here, in order.
+    std::vector<JobIndex> take_started();
+    // Hosts of the jobs that were started here and have not ended.
+    const std::unordered_map<JobIndex, HostSet>& allocations() const { return allocations_; }
+    // A job that Python has told of can be named, or can no longer be, as Python has decided.
+    void set_named(std::string_view name, bool is_named);
+
+  private:
+    struct Planned {
+        Decision decision;
+        double date; // NaN: at once
+    };
+
+    bool is_plain(const View& view, const Event& event) const;
+    bool is_own(TimerTag tag) const;
+    void leave_to_python(std::span<const Event> events);
+    bool tell(const View& view, std::span<const Event> events);
+    void tell(const View& view, const Event& event);
+    void tell_end(const View& view, JobIndex job);
+    void append_number(double number);
+    Channel::Answer ask();
+    bool plan(const View& view, const PlainReply& reply);
+    bool plan(const View& view, const PlainEvent& event, double date);
+    bool plan_start(const View& view, const PlainEvent& event, JobIndex job, double date);
+    void carry_out(Decisions& decisions);
+    double told_date(double now);
+    TimerTag free_tag();
+
+    Rules rules_;
+    std::shared_ptr<const JobNames> names_;
+    std::unique_ptr<JobTexts> texts_;
+    std::unique_ptr<Channel> channel_;
+    std::function<TimerTag()> new_tag_;
+    std::vector<std::uint8_t> is_named_; // by job: it was told, and has not ended
+    std::unordered_map<JobIndex, HostSet> allocations_;
+    std::vector<std::uint8_t> is_own_tag_; // by tag: its call was asked for here
+    std::vector<TimerTag> spare_tags_;
+    Journal journal_;
+    std::vector<JobIndex> started_;
+    std::size_t n_messages_ = 0;
+    double seconds_ = 0.0;
+    std::optional<Channel::Answer> answer_;
+
+    // of one call, kept for their memory
+    std::string message_;
+    std::string last_number_;
+    double last_ = not_a_time;
+    double told_date_ = 0.0;
+    double busy_until_ = not_a_time;
+    PlainReply reply_;
+    std::vector<Planned> planned_;
+};
+
+} // namespace noctule
