@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_HOSTS = 4096, MAX_ID = 32, JSON = 2 };
+enum { MAX_HOSTS = 4096, MAX_ID = 32, JSON = 2, NOBODY = -1 };
 
+/* Ids are filled up with zeros. */
 typedef struct {
     char id[MAX_ID];
     int n_hosts;
@@ -17,15 +18,15 @@ typedef struct {
 typedef struct {
     char id[MAX_ID];
     int n_hosts;
+    int number;
     double end;
-    int* hosts;
 } Running;
 
 static Job* queue;
 static size_t n_queue, room;
-static Running running[MAX_HOSTS];
-static int n_running, n_free, n_hosts;
-static bool is_free[MAX_HOSTS];
+static Running running[MAX_HOSTS]; /* by end */
+static int n_running, n_started, n_free, n_hosts;
+static int user[MAX_HOSTS]; /* the number of the job on a host, or NOBODY */
 static char* reply;
 static size_t length, capacity;
 
@@ -51,16 +52,25 @@ static void put_number(int number) {
     put(digits + first, sizeof digits - first);
 }
 
+static double number_at(const char* text) {
+    double whole = 0;
+    const char* at = text;
+    for (; *at >= '0' && *at <= '9'; ++at) {
+        whole = 10 * whole + (*at - '0');
+    }
+    const bool is_whole = at - text < 16 && at[0] == '.' && at[1] == '0' && strchr(",}", at[2]);
+    return is_whole ? whole : strtod(text, NULL);
+}
+
 static double number_after(const char* from, const char* key) {
-    return strtod(strstr(from, key) + strlen(key), NULL);
+    return number_at(strstr(from, key) + strlen(key));
 }
 
 static const char* id_in(const char* from, char* id) {
     const char* first = strstr(from, "\"job_id\":\"") + 10;
     const char* last = strchr(first, '"');
-    const size_t n = (size_t)(last - first);
-    memcpy(id, first, n);
-    id[n] = '\0';
+    memset(id, 0, MAX_ID);
+    memcpy(id, first, (size_t)(last - first));
     return last;
 }
 
@@ -78,26 +88,34 @@ static void submit(const char* event) {
 static void complete(const char* event) {
     char id[MAX_ID];
     id_in(event, id);
-    for (int i = 0; i < n_running; ++i) {
-        if (strcmp(running[i].id, id) == 0) {
-            for (int k = 0; k < running[i].n_hosts; ++k) {
-                is_free[running[i].hosts[k]] = true;
-            }
-            n_free += running[i].n_hosts;
-            free(running[i].hosts);
-            running[i] = running[--n_running];
-            return;
-        }
+    int i = 0;
+    while (i < n_running && memcmp(running[i].id, id, MAX_ID) != 0) {
+        ++i;
     }
+    if (i == n_running) {
+        return;
+    }
+    for (int host = 0; host < n_hosts; ++host) {
+        user[host] = user[host] == running[i].number ? NOBODY : user[host];
+    }
+    n_free += running[i].n_hosts;
+    memmove(&running[i], &running[i + 1], (size_t)(--n_running - i) * sizeof *running);
+}
+
+static int enter(const Job* job, double end) {
+    int i = n_running++;
+    for (; i > 0 && running[i - 1].end > end; --i) {
+        running[i] = running[i - 1];
+    }
+    memcpy(running[i].id, job->id, MAX_ID);
+    running[i].n_hosts = job->n_hosts;
+    running[i].end = end;
+    return running[i].number = n_started++;
 }
 
 static void start(size_t position, double now, const char* date) {
     const Job* job = &queue[position];
-    Running* entry = &running[n_running++];
-    strcpy(entry->id, job->id);
-    entry->n_hosts = job->n_hosts;
-    entry->end = now + job->walltime;
-    entry->hosts = malloc((size_t)job->n_hosts * sizeof(int));
+    const int number = enter(job, now + job->walltime);
     put_text(reply[length - 1] == '[' ? "{\"timestamp\":" : ",{\"timestamp\":");
     put_text(date);
     put_text(",\"event_type\":\"ExecuteJobEvent\",\"event\":{\"job_id\":\"");
@@ -105,13 +123,13 @@ static void start(size_t position, double now, const char* date) {
     put_text("\",\"allocation\":{\"host_allocation\":\"");
     int host = 0;
     for (int taken = 0; taken < job->n_hosts;) {
-        while (!is_free[host]) {
+        while (user[host] != NOBODY) {
             ++host;
         }
         const int first = host;
-        while (taken < job->n_hosts && host < n_hosts && is_free[host]) {
-            is_free[host] = false;
-            entry->hosts[taken++] = host++;
+        while (taken < job->n_hosts && host < n_hosts && user[host] == NOBODY) {
+            user[host++] = number;
+            ++taken;
         }
         put_text(reply[length - 1] == '"' ? "" : " ");
         put_number(first);
@@ -123,11 +141,6 @@ static void start(size_t position, double now, const char* date) {
     memmove(&queue[position], &queue[position + 1], (--n_queue - position) * sizeof *queue);
 }
 
-static int by_end(const void* a, const void* b) {
-    const double x = (*(const Running* const*)a)->end, y = (*(const Running* const*)b)->end;
-    return (x > y) - (x < y);
-}
-
 static void decide(double now, const char* date) {
     while (n_queue > 0 && queue[0].n_hosts <= n_free) {
         start(0, now, date);
@@ -136,17 +149,12 @@ static void decide(double now, const char* date) {
         return;
     }
     /* when the first job can start, and how many hosts it will leave then */
-    const Running* sorted[MAX_HOSTS];
-    for (int i = 0; i < n_running; ++i) {
-        sorted[i] = &running[i];
-    }
-    qsort(sorted, (size_t)n_running, sizeof *sorted, by_end);
     int available = n_free, i = 0;
     double shadow = now;
     while (i < n_running && available < queue[0].n_hosts) {
-        shadow = sorted[i]->end;
-        while (i < n_running && sorted[i]->end == shadow) {
-            available += sorted[i++]->n_hosts;
+        shadow = running[i].end;
+        while (i < n_running && running[i].end == shadow) {
+            available += running[i++].n_hosts;
         }
     }
     int extra = available - queue[0].n_hosts;
@@ -184,10 +192,10 @@ uint8_t batsim_edc_take_decisions(const uint8_t* what_happened, uint32_t what_ha
     static const char key[] = "\"event_type\":\"";
     const char* text = (const char*)what_happened;
     (void)what_happened_size;
-    const double now = number_after(text, "\"now\":");
     char date[64] = "";
     const char* first = strstr(text, "\"now\":") + 6;
     memcpy(date, first, strcspn(first, ","));
+    const double now = number_at(first);
     length = 0;
     put("{\"now\":", 7);
     put(date, strlen(date));
@@ -200,7 +208,7 @@ uint8_t batsim_edc_take_decisions(const uint8_t* what_happened, uint32_t what_ha
             complete(at);
         } else if (strncmp(at, "SimulationBegins", 16) == 0) {
             n_hosts = n_free = (int)number_after(at, "\"computation_host_number\":");
-            memset(is_free, 1, sizeof is_free);
+            memset(user, NOBODY, sizeof user);
         }
     }
     decide(now, date);

@@ -8,11 +8,18 @@
 namespace noctule {
 
 HostSet HostSet::from_intervals(std::vector<Interval> intervals) {
-    std::ranges::sort(intervals, {}, &Interval::first);
+    const auto touches = [](const Interval& a, const Interval& b) {
+        return b.first <= std::size_t{a.last} + 1;
+    };
     HostSet set;
+    if (std::ranges::adjacent_find(intervals, touches) == intervals.end()) {
+        set.intervals_ = std::move(intervals);
+        return set;
+    }
+    std::ranges::sort(intervals, {}, &Interval::first);
     for (const Interval& interval : intervals) {
         auto& known = set.intervals_;
-        if (!known.empty() && interval.first <= std::size_t{known.back().last} + 1) {
+        if (!known.empty() && touches(known.back(), interval)) {
             known.back().last = std::max(known.back().last, interval.last);
         } else {
             known.push_back(interval);
@@ -26,6 +33,7 @@ HostSet HostSet::parse(std::string_view text) {
         return InputError("hosts: got '" + std::string(text) + "', expected ids such as '0-3 7'");
     };
     std::vector<Interval> intervals;
+    intervals.reserve(8);
     const char* at = text.data();
     const char* const end = at + text.size();
     const auto number = [&] {

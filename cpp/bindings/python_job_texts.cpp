@@ -3,6 +3,7 @@
 #include "protocol/number_text.hpp"
 
 #include <cmath>
+#include <unordered_map>
 
 namespace noctule {
 
@@ -47,20 +48,46 @@ std::optional<double> plain_number(PyObject* value) {
 }
 
 // The number of hosts of a job; 0 where it is an odd one.
-std::uint32_t n_hosts_of(PyObject* raw) {
-    const auto number = whole_number(PyDict_GetItemString(raw, "res"));
+std::uint32_t n_hosts_of(PyObject* res) {
+    const auto number = whole_number(res);
     const bool fits = number && *number > 0 && *number < no_job;
     return fits ? static_cast<std::uint32_t>(*number) : 0;
 }
 
+// Finds jobs by their names; quickly, if it is asked in the order in which they are.
+class Finder {
+  public:
+    explicit Finder(const JobNames& names) : names_(names) {}
+
+    JobIndex find(std::string_view name) {
+        if (next_ < names_.size() && names_[next_] == name) {
+            return next_++;
+        }
+        if (index_of_.empty()) {
+            for (JobIndex job = 0; job < names_.size(); ++job) {
+                index_of_[names_[job]] = job;
+            }
+        }
+        const auto found = index_of_.find(name);
+        next_ = found == index_of_.end() ? next_ : found->second + 1;
+        return found == index_of_.end() ? no_job : found->second;
+    }
+
+  private:
+    const JobNames& names_;
+    JobIndex next_ = 0;
+    std::unordered_map<std::string_view, JobIndex> index_of_; // made when it is needed
+};
+
 // Calls use(job, raw) for each job of the workload that has an object.
 template <typename Use> void for_each_job(const JobNames& names, nb::dict jobs, Use use) {
+    Finder finder(names);
     PyObject* name = nullptr;
     PyObject* raw = nullptr;
     Py_ssize_t position = 0;
     while (PyDict_Next(jobs.ptr(), &position, &name, &raw) != 0) {
         const auto text = plain_text(name);
-        const JobIndex job = text ? names.find(*text) : no_job;
+        const JobIndex job = text ? finder.find(*text) : no_job;
         if (job != no_job && PyDict_CheckExact(raw)) {
             use(job, raw);
         }
@@ -91,7 +118,7 @@ class Batsim4JobTexts : public JobTexts {
         for_each_job(*names_, jobs, [&](JobIndex job, PyObject* raw) {
             std::string text;
             if (append_fields(text, job, raw, 0.0)) {
-                jobs_[job] = {nb::borrow(raw), n_hosts_of(raw)};
+                jobs_[job] = {nb::borrow(raw), n_hosts_of(PyDict_GetItemString(raw, "res"))};
             }
         });
     }
@@ -100,11 +127,11 @@ class Batsim4JobTexts : public JobTexts {
 
     void append(std::string& text, JobIndex job, double date) const override {
         text += R"("JOB_SUBMITTED","data":{"job_id":")";
-        text += names_->name(job);
+        text += (*names_)[job];
         text += R"(","job":)";
         append_fields(text, job, jobs_[job].raw.ptr(), date);
         if (!profile_text_.is_none()) {
-            const std::string_view name = names_->name(job);
+            const std::string_view name = (*names_)[job];
             const nb::object profile = profile_text_(nb::str(name.data(), name.size()));
             (text += R"(,"profile":)") += nb::cast<nb::str>(profile).c_str();
         }
@@ -123,7 +150,7 @@ class Batsim4JobTexts : public JobTexts {
             ((text += text.ends_with('{') ? "\"" : ",\"") += key) += "\":";
             text += value;
         };
-        const std::string id = '"' + std::string(names_->name(job)) + '"';
+        const std::string id = '"' + std::string((*names_)[job]) + '"';
         bool has_id = false;
         bool has_date = false;
         PyObject* key = nullptr;
@@ -167,10 +194,12 @@ class Batsim4JobTexts : public JobTexts {
 std::unique_ptr<JobTexts> edc_job_texts(const std::shared_ptr<const JobNames>& names,
                                         nb::dict jobs) {
     auto texts = std::make_unique<EdcJobTexts>(names);
+    const nb::str n_hosts_key("res");
     const nb::str walltime_key("walltime");
     const nb::str date_key("subtime");
     const nb::str profile_key("profile");
     const nb::str extra_key("extra_data");
+    std::string profile_id;
     for_each_job(*names, jobs, [&](JobIndex job, PyObject* raw) {
         const auto field = [&](const nb::str& key) { return PyDict_GetItem(raw, key.ptr()); };
         PyObject* const limit = field(walltime_key);
@@ -182,14 +211,14 @@ std::unique_ptr<JobTexts> edc_job_texts(const std::shared_ptr<const JobNames>& n
             return;
         }
         // the workload of the profile, and its name in there
-        const std::string_view name = names->name(job);
+        const std::string_view name = (*names)[job];
         const std::string_view owner =
             profile->find('!') != std::string_view::npos ? *profile : name;
         const std::size_t bang = profile->rfind('!');
-        std::string profile_id(owner.substr(0, owner.find('!')));
+        profile_id = owner.substr(0, owner.find('!'));
         (profile_id += '!') += profile->substr(bang == std::string_view::npos ? 0 : bang + 1);
-        texts->add(job, {n_hosts_of(raw), *walltime == -1.0 ? not_a_time : *walltime, *submit_time,
-                         profile_id});
+        texts->add(job, {n_hosts_of(field(n_hosts_key)), *walltime == -1.0 ? not_a_time : *walltime,
+                         *submit_time, profile_id});
     });
     return texts;
 }

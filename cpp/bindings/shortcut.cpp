@@ -57,9 +57,10 @@ std::unique_ptr<Channel> channel_of(nb::handle channel) {
     return std::make_unique<PythonChannel>(nb::borrow(channel));
 }
 
-BoundShortcut make_shortcut(nb::object view_object, nb::dict jobs, nb::object channel,
-                            bool is_batsim4, bool exact_dates, bool hosts_sleep, HostId n_resources,
-                            std::size_t longest, nb::object profile_text) {
+BoundShortcut make_shortcut(nb::object view_object, nb::typed<nb::dict, nb::str, nb::any> jobs,
+                            nb::object channel, bool is_batsim4, bool exact_dates, bool hosts_sleep,
+                            HostId n_resources, std::size_t longest, nb::object profile_text,
+                            nb::typed<nb::list, ViewJob> named) {
     PythonView* view = nb::cast<PythonView*>(view_object);
     const JobTable& table = view->engine().table();
     const bool has_names = table.numbers.empty();
@@ -70,16 +71,22 @@ BoundShortcut make_shortcut(nb::object view_object, nb::dict jobs, nb::object ch
     const auto new_tag = [view, n = 0]() mutable {
         return view->tag_of(nb::str(("shortcut " + std::to_string(++n)).c_str()));
     };
-    return {view_object, std::make_unique<SchedulerShortcut>(
-                             SchedulerShortcut::Rules{is_batsim4, exact_dates, hosts_sleep,
-                                                      n_resources, longest},
-                             names, std::move(texts), channel_of(channel), new_tag)};
+    auto shortcut = std::make_unique<SchedulerShortcut>(
+        SchedulerShortcut::Rules{is_batsim4, exact_dates, hosts_sleep, n_resources, longest}, names,
+        std::move(texts), channel_of(channel), new_tag);
+    for (const nb::handle job_id : named) {
+        const JobIndex job = view->find(job_id, "Shortcut");
+        if (job < names->size()) {
+            shortcut->add_named(job);
+        }
+    }
+    return {view_object, std::move(shortcut)};
 }
 
 nb::list ids_of(const SchedulerShortcut& shortcut, const std::vector<JobIndex>& jobs) {
     nb::list ids;
     for (const JobIndex job : jobs) {
-        const std::string_view name = shortcut.names().name(job);
+        const std::string_view name = shortcut.names()[job];
         ids.append(nb::str(name.data(), name.size()));
     }
     return ids;
@@ -104,7 +111,8 @@ void bind_shortcut(nb::module_& module) {
                               "Decides in place of a scheduler where only the usual is said.")
         .def(nb::new_(&make_shortcut), nb::arg("view"), nb::arg("jobs"), nb::arg("channel"),
              nb::kw_only(), nb::arg("is_batsim4"), nb::arg("exact_dates"), nb::arg("hosts_sleep"),
-             nb::arg("n_resources"), nb::arg("longest"), nb::arg("profile_text").none())
+             nb::arg("n_resources"), nb::arg("longest"), nb::arg("profile_text").none(),
+             nb::arg("named"))
         .def_prop_ro("n_messages", [](const BoundShortcut& s) { return s.shortcut->n_messages(); })
         .def_prop_ro("seconds", [](const BoundShortcut& s) { return s.shortcut->seconds(); })
         .def(
@@ -139,12 +147,9 @@ void bind_shortcut(nb::module_& module) {
             nb::sig("def allocations(self) -> dict[str, HostSet]"),
             "Return the hosts of the jobs that were started here and have not ended.")
         .def(
-            "set_named",
-            [](BoundShortcut& s, const std::string& job_id, bool is_named) {
-                s.shortcut->set_named(job_id, is_named);
-            },
-            nb::arg("job_id"), nb::arg("is_named"),
-            "Say whether a job can be named, where the policy has told of it or decided on it.");
+            "drop_named",
+            [](BoundShortcut& s, const std::string& job_id) { s.shortcut->drop_named(job_id); },
+            nb::arg("job_id"), "Hear that a job can no longer be named.");
 }
 
 } // namespace noctule

@@ -22,7 +22,7 @@ void EdcJobTexts::add(JobIndex job, const Fields& fields) {
 void EdcJobTexts::append(std::string& text, JobIndex job, double date) const {
     const Entry& entry = jobs_[job];
     text += R"("JobSubmittedEvent","event":{"job_id":")";
-    text += names_->name(job);
+    text += (*names_)[job];
     text += R"(","job":{"resource_request":)";
     text += std::to_string(entry.n_hosts);
     if (!std::isnan(entry.walltime)) {

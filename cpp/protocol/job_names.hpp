@@ -1,4 +1,4 @@
-// The jobs of a workload by the names that messages have for them.
+// The names that messages have for the jobs of a workload.
 #pragma once
 
 #include "types.hpp"
@@ -12,23 +12,23 @@ namespace noctule {
 
 class JobNames {
   public:
-    explicit JobNames(std::span<const std::string> names);
-
-    std::size_t size() const { return ends_.size(); }
-    std::string_view name(JobIndex job) const {
-        const std::size_t first = job == 0 ? 0 : ends_[job - 1];
-        return std::string_view(letters_).substr(first, ends_[job] - first);
+    explicit JobNames(std::span<const std::string> names) {
+        ends_.reserve(names.size());
+        for (const std::string& one : names) {
+            letters_ += one;
+            ends_.push_back(letters_.size());
+        }
     }
 
-    // no_job if there is none of that name.
-    JobIndex find(std::string_view name) const;
+    std::size_t size() const { return ends_.size(); }
+    std::string_view operator[](JobIndex job) const {
+        const std::size_t first = job == 0 ? 0 : ends_[job - 1];
+        return {letters_.data() + first, ends_[job] - first};
+    }
 
   private:
-    std::size_t slot(std::string_view name) const;
-
-    std::string letters_; // of all names
+    std::string letters_; // of all of them
     std::vector<std::size_t> ends_;
-    std::vector<JobIndex> slots_; // a table of a power of two, at most half full
 };
 
 } // namespace noctule

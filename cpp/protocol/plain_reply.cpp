@@ -1,11 +1,17 @@
 #include "protocol/plain_reply.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 
 namespace noctule {
 
 namespace {
+
+// Beyond this, no digits are added to a number.
+constexpr std::uint64_t most_digits = 1'000'000'000'000'000'000;
 
 // Takes JSON apart; each function says whether it found what it looks for.
 class Scanner {
@@ -32,28 +38,31 @@ class Scanner {
             return false;
         }
         const char* const first = at_;
-        while (at_ != end_ && *at_ != '"') {
-            const auto letter = static_cast<unsigned char>(*at_);
-            if (letter < 0x20 || letter > 0x7e || letter == '\\') {
-                return false;
-            }
-            ++at_;
+        const auto n_left = static_cast<std::size_t>(end_ - first);
+        const void* const quote = n_left == 0 ? nullptr : std::memchr(first, '"', n_left);
+        if (quote == nullptr) {
+            return false;
         }
+        at_ = static_cast<const char*>(quote);
         found = {first, static_cast<std::size_t>(at_ - first)};
-        return take('"');
+        ++at_;
+        return std::ranges::none_of(
+            found, [](char letter) { return letter < 0x20 || letter > 0x7e || letter == '\\'; });
     }
 
     // A number that is not negative.
     bool number(double& found) {
         skip_blanks();
         const char* const first = at_;
-        const std::size_t n_whole = digits();
+        std::uint64_t whole = 0;
+        const std::size_t n_whole = digits(&whole);
         if (n_whole == 0 || (n_whole > 1 && *first == '0')) {
             return false;
         }
+        std::uint64_t fraction = 0;
         if (at_ != end_ && *at_ == '.') {
             ++at_;
-            if (digits() == 0) {
+            if (digits(&fraction) == 0) {
                 return false;
             }
         }
@@ -63,6 +72,9 @@ class Scanner {
             if (digits() == 0) {
                 return false;
             }
+        } else if (fraction == 0 && n_whole <= 15) {
+            found = static_cast<double>(whole);
+            return true;
         }
         return std::from_chars(first, at_, found).ec == std::errc{};
     }
@@ -99,10 +111,14 @@ class Scanner {
         }
     }
 
-    std::size_t digits() {
+    // How many digits there are, and what they mean, unless that is too much.
+    std::size_t digits(std::uint64_t* value = nullptr) {
         const char* const first = at_;
-        while (at_ != end_ && *at_ >= '0' && *at_ <= '9') {
-            ++at_;
+        for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
+            if (value != nullptr) {
+                const auto digit = static_cast<std::uint64_t>(*at_ - '0');
+                *value = *value < most_digits ? 10 * *value + digit : most_digits;
+            }
         }
         return static_cast<std::size_t>(at_ - first);
     }

@@ -67,7 +67,7 @@ SchedulerShortcut::SchedulerShortcut(Rules rules, std::shared_ptr<const JobNames
                                      std::unique_ptr<Channel> channel,
                                      std::function<TimerTag()> new_tag)
     : rules_(rules), names_(std::move(names)), texts_(std::move(texts)),
-      channel_(std::move(channel)), new_tag_(std::move(new_tag)), is_named_(names_->size(), 0) {}
+      channel_(std::move(channel)), new_tag_(std::move(new_tag)) {}
 
 bool SchedulerShortcut::decide(const View& view, std::span<const Event> events,
                                Decisions& decisions) {
@@ -128,9 +128,9 @@ void SchedulerShortcut::leave_to_python(std::span<const Event> events) {
     for (const Event& event : events) {
         const JobIndex job = event.subject;
         if (event.kind == EventKind::job_submitted && job < names_->size()) {
-            is_named_[job] = 1;
+            add_named(job);
         } else if (event.kind == EventKind::job_finished && job < names_->size()) {
-            is_named_[job] = 0;
+            named_.erase((*names_)[job]);
             allocations_.erase(job);
         } else if (event.kind == EventKind::timer_fired && is_own(event.subject)) {
             spare_tags_.push_back(event.subject);
@@ -164,7 +164,7 @@ void SchedulerShortcut::tell(const View& view, const Event& event) {
     switch (event.kind) {
     case EventKind::job_submitted:
         texts_->append(message_, event.subject, event.time);
-        is_named_[event.subject] = 1;
+        add_named(event.subject);
         journal_.told.push_back(event.subject);
         break;
     case EventKind::job_finished:
@@ -186,7 +186,7 @@ void SchedulerShortcut::tell(const View& view, const Event& event) {
 void SchedulerShortcut::tell_end(const View& view, JobIndex job) {
     const RequestWords& words = requests(rules_.is_batsim4);
     message_ += words.completed;
-    message_ += names_->name(job);
+    message_ += (*names_)[job];
     message_ += words.state;
     message_ += view.state(job) == JobState::completed ? words.success : words.timed_out;
     if (rules_.is_batsim4) {
@@ -195,7 +195,7 @@ void SchedulerShortcut::tell_end(const View& view, JobIndex job) {
         allocations_.erase(allocation);
     }
     message_ += '}';
-    is_named_[job] = 0;
+    named_.erase((*names_)[job]);
     journal_.ended.push_back(job);
 }
 
@@ -238,8 +238,8 @@ bool SchedulerShortcut::plan(const View& view, const PlainReply& reply) {
         before = rules_.is_batsim4 ? 0.0 : event.timestamp;
     }
     for (const Planned& one : planned_) {
-        if (!is_plain && one.decision.kind == Decision::Kind::reject) {
-            is_named_[one.decision.job] = 1;
+        if (!is_plain && one.kind == PlainEvent::Kind::reject) {
+            add_named(one.job);
         }
     }
     busy_until_ = reply.now > now ? reply.now : not_a_time;
@@ -248,32 +248,32 @@ bool SchedulerShortcut::plan(const View& view, const PlainReply& reply) {
 
 bool SchedulerShortcut::plan(const View& view, const PlainEvent& event, double date) {
     if (event.kind == PlainEvent::Kind::call) {
-        const bool is_plain = std::isnan(date) && event.call_time > told_date_;
-        planned_.push_back({{.kind = Decision::Kind::call, .time = event.call_time}, date});
-        return is_plain;
+        planned_.push_back({event.kind, no_job, {}, event.call_time, date});
+        return std::isnan(date) && event.call_time > told_date_;
     }
-    const JobIndex job = names_->find(event.job_id);
-    if (job == no_job || is_named_[job] == 0) {
+    const auto found = named_.find(event.job_id);
+    if (found == named_.end()) {
         return false;
     }
+    const JobIndex job = found->second;
     if (event.kind == PlainEvent::Kind::execute) {
         return plan_start(view, event, job, date);
     }
-    is_named_[job] = 0;
-    planned_.push_back({{.kind = Decision::Kind::reject, .job = job}, date});
+    named_.erase(found);
+    planned_.push_back({event.kind, job, {}, 0.0, date});
     return true;
 }
 
 bool SchedulerShortcut::plan_start(const View& view, const PlainEvent& event, JobIndex job,
                                    double date) {
-    Decision start{.kind = Decision::Kind::start, .job = job, .named_hosts = true};
+    HostSet hosts;
     try {
-        start.hosts = HostSet::parse(event.hosts);
+        hosts = HostSet::parse(event.hosts);
     } catch (const InputError&) {
         return false;
     }
-    const auto& intervals = start.hosts.intervals();
-    if (start.hosts.size() != texts_->n_hosts(job) || intervals.empty() ||
+    const auto& intervals = hosts.intervals();
+    if (hosts.size() != texts_->n_hosts(job) || intervals.empty() ||
         intervals.back().last >= rules_.n_resources) {
         return false;
     }
@@ -286,7 +286,7 @@ bool SchedulerShortcut::plan_start(const View& view, const PlainEvent& event, Jo
             }
         }
     }
-    planned_.push_back({std::move(start), date});
+    planned_.push_back({event.kind, job, std::move(hosts), 0.0, date});
     return true;
 }
 
@@ -304,29 +304,31 @@ double SchedulerShortcut::told_date(double now) {
 
 void SchedulerShortcut::carry_out(Decisions& decisions) {
     for (Planned& one : planned_) {
-        Decision& decision = one.decision;
-        switch (decision.kind) {
-        case Decision::Kind::call:
-            decisions.call_at(decision.time, free_tag());
-            continue;
-        case Decision::Kind::reject:
-            journal_.rejected.push_back(decision.job);
-            break;
-        default:
-            started_.push_back(decision.job);
-            if (rules_.is_batsim4) {
-                allocations_[decision.job] = decision.hosts;
-            }
-            break;
-        }
-        if (std::isnan(one.date)) {
-            decisions.apply(decision);
+        if (one.kind == PlainEvent::Kind::call) {
+            decisions.call_at(one.call_time, free_tag());
         } else {
-            decisions.postpone(one.date, std::move(decision));
+            carry_out(one, decisions);
         }
     }
     if (!std::isnan(busy_until_)) {
         decisions.be_busy_until(busy_until_);
+    }
+}
+
+void SchedulerShortcut::carry_out(Planned& one, Decisions& decisions) {
+    const bool is_start = one.kind == PlainEvent::Kind::execute;
+    if (is_start && rules_.is_batsim4) {
+        allocations_[one.job] = one.hosts;
+    }
+    (is_start ? started_ : journal_.rejected).push_back(one.job);
+    decision_.kind = is_start ? Decision::Kind::start : Decision::Kind::reject;
+    decision_.job = one.job;
+    decision_.named_hosts = is_start;
+    decision_.hosts = std::move(one.hosts);
+    if (std::isnan(one.date)) {
+        decisions.apply(decision_);
+    } else {
+        decisions.postpone(one.date, decision_);
     }
 }
 
@@ -350,11 +352,8 @@ std::optional<Channel::Answer> SchedulerShortcut::take_answer() {
     return std::exchange(answer_, std::nullopt);
 }
 
-void SchedulerShortcut::set_named(std::string_view name, bool is_named) {
-    const JobIndex job = names_->find(name);
-    if (job != no_job) {
-        is_named_[job] = is_named ? 1 : 0;
-    }
-}
+void SchedulerShortcut::add_named(JobIndex job) { named_.emplace((*names_)[job], job); }
+
+void SchedulerShortcut::drop_named(std::string_view name) { named_.erase(name); }
 
 } // namespace noctule

@@ -90,13 +90,18 @@ class SchedulerShortcut : public Shortcut {
     std::vector<JobIndex> take_started();
     // Hosts of the jobs that were started here and have not ended.
     const std::unordered_map<JobIndex, HostSet>& allocations() const { return allocations_; }
-    // A job that Python has told of can be named, or can no longer be, as Python has decided.
-    void set_named(std::string_view name, bool is_named);
+    // A job that Python has told of can be named.
+    void add_named(JobIndex job);
+    // A job can no longer be named, as Python has decided.
+    void drop_named(std::string_view name);
 
   private:
     struct Planned {
-        Decision decision;
-        double date; // NaN: at once
+        PlainEvent::Kind kind;
+        JobIndex job;
+        HostSet hosts;    // of a start
+        double call_time; // of a call
+        double date;      // NaN: at once
     };
 
     bool is_plain(const View& view, const Event& event) const;
@@ -111,6 +116,7 @@ class SchedulerShortcut : public Shortcut {
     bool plan(const View& view, const PlainEvent& event, double date);
     bool plan_start(const View& view, const PlainEvent& event, JobIndex job, double date);
     void carry_out(Decisions& decisions);
+    void carry_out(Planned& one, Decisions& decisions);
     double told_date(double now);
     TimerTag free_tag();
 
@@ -119,7 +125,7 @@ class SchedulerShortcut : public Shortcut {
     std::unique_ptr<JobTexts> texts_;
     std::unique_ptr<Channel> channel_;
     std::function<TimerTag()> new_tag_;
-    std::vector<std::uint8_t> is_named_; // by job: it was told, and has not ended
+    std::unordered_map<std::string_view, JobIndex> named_; // were told, and have not ended
     std::unordered_map<JobIndex, HostSet> allocations_;
     std::vector<std::uint8_t> is_own_tag_; // by tag: its call was asked for here
     std::vector<TimerTag> spare_tags_;
@@ -137,6 +143,7 @@ class SchedulerShortcut : public Shortcut {
     double busy_until_ = not_a_time;
     PlainReply reply_;
     std::vector<Planned> planned_;
+    Decision decision_{.kind = Decision::Kind::nothing};
 };
 
 } // namespace noctule

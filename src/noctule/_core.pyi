@@ -457,6 +457,38 @@ def write_small_files(files: Sequence[tuple[str, bytes]]) -> tuple[int, int]:
 def read_small_files(paths: Sequence[str]) -> list[bytes | None]:
     """Return the contents of files; None where one cannot be read."""
 
+class Shortcut:
+    """Decides in place of a scheduler where only the usual is said."""
+
+    def __init__(self, view: object, jobs: dict[str, Any], channel: object, *, is_batsim4: bool, exact_dates: bool, hosts_sleep: bool, n_resources: int, longest: int, profile_text: object | None, named: list[ViewJob]) -> None: ...
+
+    @property
+    def n_messages(self) -> int: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+    def take_journal(self) -> tuple[list[str], list[str], list[str]]:
+        """
+        Return the ids of jobs that were told, rejected, and told to have ended, since.
+        """
+
+    def take_answer(self) -> bytes | tuple[int, int, int] | None:
+        """
+        Return the answer to what was told of this instant, if that is still to be read: of a library its code, the address of its text and how long that is.
+        """
+
+    def take_started(self) -> list[str]:
+        """Return the ids of jobs that were started since, in order."""
+
+    def allocations(self) -> dict[str, HostSet]:
+        """
+        Return the hosts of the jobs that were started here and have not ended.
+        """
+
+    def drop_named(self, job_id: str) -> None:
+        """Hear that a job can no longer be named."""
+
 class ViewJob:
     """A job as a policy may know it."""
 
@@ -628,9 +660,9 @@ class View:
     def job(self, job_id: int | str) -> ViewJob:
         """Return the job with this id."""
 
-def run_python(view: View, decide: object, n_calls: int) -> bool:
+def run_python(view: View, decide: object, n_calls: int, shortcut: object = None) -> bool:
     """
-    Call decide(view, events) at most so many times; False once the run has ended.
+    Call decide(view, events), or a shortcut of the view where that can decide, at most so many times; False once the run has ended.
     """
 
 class MpiTrace:

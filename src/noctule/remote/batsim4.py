@@ -7,6 +7,7 @@ decides what the reply says. Time passes as the reply says too: the scheduler is
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import msgspec
 
 from noctule import messages
+from noctule._core import Shortcut
 from noctule.errors import ProtocolError
 from noctule.messages import CallAt, Decision, Event, SimulationStarted
 from noctule.policy import View
@@ -27,12 +29,10 @@ from noctule.remote.batsim4_writing import (
 )
 from noctule.remote.batsim_names import outcome_of
 from noctule.remote.batsim_registry import Registry
+from noctule.remote.batsim_shortcut import Channel, WayPast
 from noctule.remote.batsim_workload import BatsimWorkload
 
 __all__ = ["BatsimScheduler", "BatsimSetup", "BatsimWorkload", "Channel"]
-
-#: Sends a request, and returns the reply to it.
-Channel = Callable[[bytes], bytes]
 
 _HELD = "held events"
 
@@ -46,21 +46,20 @@ class BatsimScheduler:
 
     Attributes:
         setup: what the scheduler is told at the beginning.
-        n_requests: how many there have been.
-        seconds: time spent waiting for replies, by the clock on the wall.
         notes: what was odd in replies, but could be done; each said once.
     """
 
     def __init__(self, setup: BatsimSetup, channel: Channel) -> None:
         """Take what the scheduler is told at the beginning, and the way to it."""
         self.setup = setup
-        self.n_requests = 0
-        self.seconds = 0.0
+        self._n_requests = 0
+        self._seconds = 0.0
         self.notes: list[str] = []
         self._channel = channel
         keeps_names = setup.reuse_profiles or not setup.dynamic_jobs
         self._registry = Registry(setup.workloads, keeps_names=keeps_names)
         self._reader = ReplyReader(setup, self._registry, self.notes)
+        self._past = WayPast(self._registry, self._reader, channel)
         self._progress: dict[str, str] = {}
         self._held: list[str] = []
         self._writers: Mapping[type, Callable[[Any], str]] = {
@@ -83,9 +82,49 @@ class BatsimScheduler:
             messages.JobsKilled: self._killed,
         }
 
+    @property
+    def n_requests(self) -> int:
+        """How many requests there have been."""
+        return self._n_requests + self._past.n_messages
+
+    @property
+    def seconds(self) -> float:
+        """Time spent waiting for replies, by the clock on the wall."""
+        return self._seconds + self._past.seconds
+
+    @property
+    def shortcut(self) -> Shortcut | None:
+        """What decides in place of this class, where it can."""
+        return self._past.shortcut
+
     def decide(self, view: View, events: Sequence[Event]) -> list[Decision]:
         """Ask the scheduler, and return what it decided, then until when it is busy."""
-        now = view.now
+        reply = self._caught_up()
+        if reply is None:
+            decisions = self._decided(view.now, events)
+        else:
+            decisions = self._reader.read(reply, view.now)[0]
+        self._past.go_on()
+        is_plain = type(self).decide is BatsimScheduler.decide and not self._held
+        if self.shortcut is None and is_plain:
+            setup, registry = self.setup, self._registry
+            write = functools.partial(registry.profile_text, write=json_text)
+            self._past.open(
+                view,
+                is_batsim4=True,
+                exact_dates=setup.exact_dates,
+                profile_text=write if setup.forward_profiles else None,
+            )
+        return decisions
+
+    def _caught_up(self) -> bytes | None:
+        """Hear of what happened without this class; return the reply if that is to be read."""
+        reply = self._past.catch_up()
+        if self.shortcut is not None:
+            self._reader.allocations.update(self.shortcut.allocations())
+        return reply
+
+    def _decided(self, now: float, events: Sequence[Event]) -> list[Decision]:
         told, self._held = self._held, []
         writers = self._writers
         for event in events:
@@ -100,6 +139,7 @@ class BatsimScheduler:
 
     def finish(self, now: float) -> None:
         """Tell the scheduler that the simulation has ended at this date; it may not decide."""
+        self._caught_up()
         event = f'{{"timestamp":{now:.6f},"type":"SIMULATION_ENDS","data":{{}}}}'
         decisions, _ = self._ask(now, [event])
         if decisions and not isinstance(decisions[0], messages.BusyUntil):
@@ -127,8 +167,8 @@ class BatsimScheduler:
         request = f'{{"now":{now:.6f},"events":[{",".join(told)}]}}'.encode()
         began = time.perf_counter()
         reply = self._channel(request)
-        self.seconds += time.perf_counter() - began
-        self.n_requests += 1
+        self._seconds += time.perf_counter() - began
+        self._n_requests += 1
         return self._reader.read(reply, now)
 
     def _begins(self, _: SimulationStarted) -> str:
@@ -152,8 +192,8 @@ class BatsimScheduler:
         outcome = outcome_of(event, self._registry)
         if outcome.levels:
             self._progress[job_id] = job_progress(outcome.levels)
-        hosts = self._reader.allocations.pop(job_id, "")
-        self._reader.jobs.pop(job_id, None)
+        hosts = self._reader.allocations.get(job_id, "")
+        self._reader.end(job_id)
         self._registry.forget(job_id)
         return (
             f'"JOB_COMPLETED","data":{{"job_id":{json_text(job_id)},"job_state":"{outcome.state}",'

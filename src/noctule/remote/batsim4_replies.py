@@ -78,6 +78,11 @@ class ReplyReader(NamesInReplies):
             reading.Notify: self._notify,
         }
 
+    def end(self, job_id: str) -> None:
+        """Hear that a job has ended."""
+        super().end(job_id)
+        self.allocations.pop(job_id, None)
+
     def read(self, text: bytes, now: float) -> tuple[list[Decision], float]:
         """Return what a reply to the request of a date says, and when its scheduler is ready."""
         where = f"t={now:.15g}: reply"

@@ -199,7 +199,7 @@ class EdcScheduler:
             profiles = self._registry.profiles_of(job_id)
             wrapper = kill_progress(outcome.levels, workload, profiles)
             self._progress[job_id] = {"job_id": job_id, "wrapper": wrapper}
-        self._reader.jobs.pop(job_id, None)
+        self._reader.end(job_id)
         self._registry.forget(job_id)
         return (
             f'"JobCompletedEvent","event":{{"job_id":{json_text(job_id)},"state":"{outcome.state}",'

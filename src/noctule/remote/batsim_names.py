@@ -71,6 +71,10 @@ class NamesInReplies:
         self._drop(job_id)
         return (RejectJob(job, date),)
 
+    def end(self, job_id: str) -> None:
+        """Hear that a job has ended."""
+        self.jobs.pop(job_id, None)
+
     def _drop(self, job_id: str) -> None:
         """Take a job for ended."""
         del self.jobs[job_id]

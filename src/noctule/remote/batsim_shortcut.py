@@ -52,7 +52,9 @@ class WayPast:
         hosts_sleep: bool = False,
         profile_text: Callable[[str], str] | None = None,
     ) -> None:
-        """Make the shortcut for a run that has begun."""
+        """Make the shortcut for a run of the engine that has begun."""
+        if not isinstance(view, View):
+            return
         channel = self._channel
         self.shortcut = Shortcut(
             view,
@@ -64,9 +66,8 @@ class WayPast:
             n_resources=self._names.n_resources,
             longest=MOST_BYTES,
             profile_text=profile_text,
+            named=[job for job in self._names.jobs.values() if not isinstance(job, str)],
         )
-        for job_id in self._names.jobs:
-            self.shortcut.set_named(job_id, is_named=True)
         self._names.dropped.clear()
 
     def catch_up(self) -> bytes | None:
@@ -81,7 +82,7 @@ class WayPast:
         for job_id in rejected:
             del jobs[job_id]
         for job_id in ended:
-            jobs.pop(job_id, None)
+            self._names.end(job_id)
             self._registry.forget(job_id)
         answer = self.shortcut.take_answer()
         if isinstance(answer, tuple):
@@ -93,5 +94,5 @@ class WayPast:
         """Say which jobs can no longer be named, as a reply has decided that was read here."""
         if self.shortcut is not None:
             for job_id in self._names.dropped:
-                self.shortcut.set_named(job_id, is_named=False)
+                self.shortcut.drop_named(job_id)
         self._names.dropped.clear()
