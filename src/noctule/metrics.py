@@ -20,6 +20,8 @@ import numpy.typing as npt
 
 from noctule import _core
 from noctule.errors import InputError
+from noctule.power_files import switches_between
+from noctule.rates import NO_RATES, Rates, amounts_of
 from noctule.record import Floats, JobState, has_ended
 from noctule.schedule import Schedule
 
@@ -27,6 +29,7 @@ __all__ = [
     "COUNTS",
     "ENERGY",
     "FAMILIES",
+    "FOOTPRINT",
     "METRICS",
     "STATISTICS",
     "THRESHOLD",
@@ -107,6 +110,25 @@ ENERGY = (
     Metric("joules", "J", "energy that all hosts drew in the window"),
     Metric("mean_power", "W", "joules divided by the length of the window"),
     Metric("joules_per_job", "J", "joules divided by n_completed"),
+    Metric(
+        "n_switches",
+        "hosts",
+        "hosts for which power states were asked for in the window, once a request (Batsim's "
+        "nb_machine_switches)",
+    ),
+    Metric(
+        "n_switch_groups",
+        "",
+        "requests for power states in the window, on one host or on many (Batsim's "
+        "nb_grouped_switches)",
+    ),
+)
+#: Numbers of runs that counted energy, of which rates are known.
+FOOTPRINT = (
+    Metric(
+        "co2_kg", "kg", "carbon dioxide of all hosts in the window: power times carbon intensity"
+    ),
+    Metric("cost_eur", "EUR", "price of what all hosts drew in the window"),
 )
 #: The statistics of each of these.
 STATISTICS = ("mean", "median", "p90", "p95", "p99", "max")
@@ -215,10 +237,11 @@ def summary(
     warm_up: float = 0.0,
     cool_down: float = 0.0,
     threshold: float = THRESHOLD,
+    rates: Rates = NO_RATES,
 ) -> dict[str, float | int]:
     """Return every number of METRICS, in that order; NaN where there is nothing to measure.
 
-    Those of ENERGY follow if energy was counted.
+    Those of ENERGY follow if energy was counted, and those of FOOTPRINT as far as rates tell them.
     """
     _check_cuts(warm_up, cool_down)
     _check_threshold(threshold)
@@ -238,17 +261,26 @@ def summary(
     numbers = named(of_state, n_zero_runtime, totals, families)
     if schedule.counts_energy:
         window = window_of(schedule, warm_up=warm_up, cool_down=cool_down)
-        numbers |= _energy(schedule, window, int(numbers["n_completed"]))
+        # not so if nothing ended, or all was cut off
+        if window.end >= window.start:
+            numbers |= _energy(schedule, window, int(numbers["n_completed"]))
+            numbers |= amounts_of(schedule.energy, rates, window.start, window.end)
+        else:
+            unknown = (*(metric.name for metric in ENERGY), *rates.by_amount)
+            numbers |= dict.fromkeys(unknown, math.nan)
     return numbers
 
 
 def _energy(schedule: Schedule, window: Window, n_completed: int) -> Numbers:
-    measurable = window.end >= window.start  # not so if nothing ended, or all was cut off
-    joules = schedule.energy.joules(window.start, window.end) if measurable else math.nan
+    dates = window.start, window.end
+    joules = schedule.energy.joules(*dates)
+    n_groups, n_switches = switches_between(schedule.record, schedule.platform.n_hosts, *dates)
     return {
         "joules": joules,
         "mean_power": _ratio(joules, window.length),
         "joules_per_job": _ratio(joules, n_completed),
+        "n_switches": n_switches,
+        "n_switch_groups": n_groups,
     }
 
 
@@ -276,10 +308,12 @@ def compare(
     warm_up: float = 0.0,
     cool_down: float = 0.0,
     threshold: float = THRESHOLD,
+    rates: Rates = NO_RATES,
 ) -> list[tuple[str, dict[str, float | int]]]:
     """Return the summary of each named schedule, cut and bounded in the same way."""
+    cuts = {"warm_up": warm_up, "cool_down": cool_down}
     return [
-        (name, summary(schedule, warm_up=warm_up, cool_down=cool_down, threshold=threshold))
+        (name, summary(schedule, **cuts, threshold=threshold, rates=rates))
         for name, schedule in schedules
     ]
 

@@ -1,6 +1,7 @@
-"""The text of Batsim 4's files about energy: consumed_energy.csv and pstate_changes.csv.
+"""The text of the files about energy: consumed_energy.csv, pstate_changes.csv and power.csv.
 
-They exist where a run counted energy. What schedule.csv tells of switching follows from the latter.
+They exist where a run counted energy. The first two are Batsim 4's; what schedule.csv tells of
+switching follows from the second.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
 
 ENERGY_FILE = "consumed_energy.csv"
 POWER_STATES_FILE = "pstate_changes.csv"
-POWER_FILE_NAMES = (ENERGY_FILE, POWER_STATES_FILE)
+POWER_FILE = "power.csv"
+POWER_FILE_NAMES = (ENERGY_FILE, POWER_STATES_FILE, POWER_FILE)
 
 ENERGY_COLUMNS = ("time", "energy", "event_type", "wattmin", "epower")
 POWER_STATES_COLUMNS = ("time", "machine_id", "new_pstate")
+POWER_COLUMNS = ("time", "watts")
 #: What Batsim writes instead of a power state while hosts are switched on, and off.
 SWITCHED_ON, SWITCHED_OFF = -1, -2
 
@@ -54,6 +57,17 @@ def energy_text(record: RecordLike, mean_watts: Floats) -> Iterator[str]:
         yield "".join([_ENERGY_ROW % row for row in zip(*columns, strict=True)])
 
 
+def power_text(time: Floats, watts: Floats, end: float) -> Iterator[str]:
+    """Yield power.csv in pieces, without rounding; the last line says up to when it was counted."""
+    yield ",".join(POWER_COLUMNS) + "\n"
+    if len(time) and time[-1] < end:
+        time, watts = np.append(time, end), np.append(watts, watts[-1])
+    for first in range(0, len(time), _ROWS_AT_ONCE):
+        rows = slice(first, first + _ROWS_AT_ONCE)
+        columns = time[rows].tolist(), watts[rows].tolist()
+        yield "".join([f"{date!r},{power!r}\n" for date, power in zip(*columns, strict=True)])
+
+
 @dataclass(frozen=True, slots=True)
 class PowerChange:
     """A row of pstate_changes.csv."""
@@ -68,15 +82,14 @@ def power_changes(record: RecordLike, n_hosts: int) -> Iterator[PowerChange]:
 
     The first rows, at 0, say how the hosts began; nobody asked for that.
     """
-    asked: set[str] = set()
+    asked: set[HostSet] = set()
     n_begun = 0
     time, value = record.power_state_time.tolist(), record.power_state_value.tolist()
     for row, hosts in enumerate(record.power_state_hosts):
-        text = str(hosts)
         if value[row] < 0:
-            asked.add(text)
-        elif text in asked:
-            asked.discard(text)
+            asked.add(hosts)
+        elif hosts in asked:
+            asked.discard(hosts)
         elif time[row] == 0 and n_begun < n_hosts:
             n_begun += len(hosts)
         else:
@@ -89,6 +102,18 @@ def power_states_text(record: RecordLike, n_hosts: int) -> Iterator[str]:
     yield ",".join(POWER_STATES_COLUMNS) + "\n"
     for change in power_changes(record, n_hosts):
         yield f"{change.time:g},{change.hosts},{change.value}\n"
+
+
+def switches_between(
+    record: RecordLike, n_hosts: int, first: float, last: float
+) -> tuple[int, int]:
+    """Return how often power states were asked for between two dates, and for how many hosts."""
+    asked = [
+        len(change.hosts)
+        for change in power_changes(record, n_hosts)
+        if change.value < 0 and first <= change.time <= last
+    ]
+    return len(asked), sum(asked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Reads what Batsim's files tell of energy and power states, where there are such files."""
+"""Reads what files tell of energy, power and power states, where there are such files."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from noctule.errors import InputError
 from noctule.power_files import (
     ENERGY_COLUMNS,
     ENERGY_FILE,
+    POWER_COLUMNS,
+    POWER_FILE,
     POWER_STATES_COLUMNS,
     POWER_STATES_FILE,
     SWITCHED_OFF,
@@ -44,11 +46,13 @@ class PowerContent:
 
 
 def read_power(folder: Path, parse: Callable[[str], HostSet]) -> PowerContent:
-    """Read consumed_energy.csv and pstate_changes.csv of a folder, if they are there."""
+    """Read consumed_energy.csv, power.csv and pstate_changes.csv of a folder, as they are there."""
     columns: dict[str, Any] = {}
     mean_watts = None
     if (folder / ENERGY_FILE).is_file():
         columns, mean_watts = _read_energy(folder / ENERGY_FILE)
+        if (folder / POWER_FILE).is_file():
+            columns |= _read_watts(folder / POWER_FILE)
     if (folder / POWER_STATES_FILE).is_file():
         columns |= _read_power_states(folder / POWER_STATES_FILE, parse)
     return PowerContent(columns, mean_watts)
@@ -70,6 +74,15 @@ def _read_energy(path: Path) -> tuple[dict[str, Any], Floats]:
     title, texts = table.required((mean_name,))
     known = [text if text != _NOT_KNOWN else "" for text in texts]
     return columns, table.numbers(title, known, "a number, or NA")
+
+
+def _read_watts(path: Path) -> dict[str, Any]:
+    table = CsvTable(path)
+    time_name, watts_name = POWER_COLUMNS
+    return {
+        "power_time": _rising(table, time_name),
+        "power_watts": non_negative(table, watts_name),
+    }
 
 
 def _read_power_states(path: Path, parse: Callable[[str], HostSet]) -> dict[str, Any]:

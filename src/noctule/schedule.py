@@ -21,11 +21,13 @@ from noctule.errors import InputError
 from noctule.platform import MAX_HOSTS, Platform
 from noctule.power_files import (
     ENERGY_FILE,
+    POWER_FILE,
     POWER_FILE_NAMES,
     POWER_STATES_FILE,
     energy_text,
     mean_watts_of,
     power_states_text,
+    power_text,
     switching_of,
 )
 from noctule.power_parquet import PARQUET_POWER_FILES, read_power_parquet, write_power_parquet
@@ -52,6 +54,7 @@ from noctule.schedule_files import (
     Totals,
     host_states_text,
     jobs_text,
+    known_energy,
     schedule_text,
     totals_of,
 )
@@ -188,7 +191,7 @@ class Schedule:
         """The date at which the run ended, as far as is known."""
         if self._end is not None:
             return self._end
-        names = ("finish_time", "start_time", "energy_time", "power_state_time")
+        names = ("finish_time", "start_time", "energy_time", "power_time", "power_state_time")
         return float(np.nanmax(np.concatenate([[0.0], *(getattr(self.record, n) for n in names)])))
 
     @cached_property
@@ -226,12 +229,14 @@ class Schedule:
             yield ENERGY_FILE, energy_text(record, self._mean_watts())
         if len(record.power_state_time):
             yield POWER_STATES_FILE, power_states_text(record, self.platform.n_hosts)
+        if len(self._spent) or len(record.power_time):
+            yield POWER_FILE, power_text(*self.energy.steps, self.energy.end)
 
     def save(self, directory: str | os.PathLike[str], *, parquet: bool = False) -> None:
         """Write jobs.csv, schedule.csv and machine_states.csv, as Batsim 4 does.
 
-        Where energy was counted, consumed_energy.csv and pstate_changes.csv as well. With
-        `parquet`, write Parquet files instead: exact, with users, but not Batsim's.
+        Where energy was counted, consumed_energy.csv, pstate_changes.csv and power.csv as well.
+        With `parquet`, write Parquet files instead: exact, with users, but not Batsim's.
         """
         folder = Path(directory)
         try:
@@ -313,7 +318,7 @@ class Schedule:
             columns.start_time,
             columns.finish_time,
             host_sets,
-            energy=_known_energy(columns),
+            energy=known_energy(columns),
             metadata=columns.metadata,
             **others,
         )
@@ -458,14 +463,6 @@ def _stretch(schedule: Schedule) -> Floats:
 def _energy(schedule: Schedule) -> Floats:
     energy = schedule.record.energy
     return energy if len(energy) else np.full(len(schedule), np.nan)
-
-
-def _known_energy(columns: JobColumns) -> Floats:
-    """Return the joules of jobs in a file; Batsim writes -1 where it did not count them."""
-    energy = columns.consumed_energy
-    if energy is None or not (energy >= 0).any():
-        return np.empty(0)
-    return np.where(energy >= 0, energy, np.nan) if (energy < 0).any() else energy
 
 
 # stretch is Batsim's word for the slowdown; its files need it, `jobs` does not show it

@@ -101,6 +101,14 @@ class JobColumns:
 HostTexts = Callable[[int, int], Sequence[str]]
 
 
+def known_energy(columns: JobColumns) -> Floats:
+    """Return the joules of jobs in a file; Batsim writes -1 where it did not count them."""
+    energy = columns.consumed_energy
+    if energy is None or not (energy >= 0).any():
+        return np.empty(0)
+    return np.where(energy >= 0, energy, np.nan) if (energy < 0).any() else energy
+
+
 def jobs_text(columns: JobColumns, hosts_text: HostTexts) -> Iterator[str]:
     """Yield jobs.csv in pieces; `hosts_text(first, last)` gives the hosts of some rows."""
     yield ",".join(JOBS_COLUMNS) + "\n"

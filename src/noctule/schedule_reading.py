@@ -94,7 +94,7 @@ class CsvTable:
         except csv.Error as error:
             raise InputError(f"{self.path}: line {rows.line_num}: {error}") from None
 
-    def _line(self, row: int) -> int:
+    def line(self, row: int) -> int:
         """Return the number of the line on which a row ends."""
         rows = csv.reader(self._text.splitlines(keepends=True))
         filled = (rows.line_num for fields in rows if fields)
@@ -104,7 +104,7 @@ class CsvTable:
         expected = len(self.header)
         for i, row in enumerate(rows):
             if len(row) != expected:
-                line = self._line(len(self) + i)
+                line = self.line(len(self) + i)
                 raise InputError(
                     f"{self.path}: line {line}: got {len(row)} fields, expected {expected}"
                 )
@@ -143,7 +143,7 @@ class CsvTable:
 
     def error(self, row: int, name: str, found: str, expected: str) -> InputError:
         """Say what is wrong in one row."""
-        line = self._line(row)
+        line = self.line(row)
         return InputError(f"{self.path}: line {line}: {name}: got {found}, expected {expected}")
 
 

@@ -39,7 +39,7 @@ def per_user(schedule: Schedule, *, threshold: float = THRESHOLD) -> pd.DataFram
     """
     import pandas as pd
 
-    users, code = _coded(schedule.column("user"))
+    users, code = coded_users(schedule.column("user"))
     ended = has_ended(schedule.record.state)
     ended_code = code[ended]
     n_users = len(users)
@@ -49,7 +49,7 @@ def per_user(schedule: Schedule, *, threshold: float = THRESHOLD) -> pd.DataFram
     positive = runtime > 0
     slowdown = turnaround[positive] / runtime[positive]
     held = schedule.record.n_hosts[ended] * runtime
-    host_seconds = _sums(held, ended_code, n_users)
+    host_seconds = sums_of_users(held, ended_code, n_users)
     n_ended = np.bincount(ended_code, minlength=n_users)
     bounded = bounded_slowdown(schedule, threshold=threshold)
     whole = math.fsum(host_seconds.tolist())
@@ -69,7 +69,7 @@ def per_user(schedule: Schedule, *, threshold: float = THRESHOLD) -> pd.DataFram
     return pd.DataFrame(data, index=pd.Index(users, dtype=object, name="user"))
 
 
-def _coded(labels: npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[np.intp]]:
+def coded_users(labels: npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[np.intp]]:
     """Return the users, numbers before texts and None last, and the place of each job's."""
     values = labels.tolist()
     users = sorted(set(values), key=_order)
@@ -83,7 +83,7 @@ def _order(user: Any) -> tuple[int, Any]:
     return (1, user) if isinstance(user, str) else (0, user)
 
 
-def _sums(values: Floats, code: npt.NDArray[np.intp], n: int) -> Floats:
+def sums_of_users(values: Floats, code: npt.NDArray[np.intp], n: int) -> Floats:
     """Add up the values of each user exactly, whatever their order."""
     order = np.argsort(code, kind="stable")
     sorted_values = values[order]
@@ -96,6 +96,6 @@ def _sums(values: Floats, code: npt.NDArray[np.intp], n: int) -> Floats:
 
 def _means(values: Floats, code: npt.NDArray[np.intp], n: int) -> Floats:
     counts = np.bincount(code, minlength=n)
-    sums = _sums(values, code, n)
+    sums = sums_of_users(values, code, n)
     means: Floats = np.divide(sums, counts, out=np.full(n, math.nan), where=counts > 0)
     return means

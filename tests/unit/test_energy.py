@@ -5,19 +5,21 @@ from __future__ import annotations
 import lzma
 import math
 import os
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from power_runs import SLOW, night_and_day, run
+from power_runs import ASLEEP, FULL, SLOW, night_and_day, run
 from small_runs import Scripted, job
 
 import noctule as nt
 from noctule import metrics
 from noctule.errors import InputError
-from noctule.messages import SetPowerState, SimulationStarted, StartJob
-from noctule.power_files import POWER_FILE_NAMES
+from noctule.messages import PowerStateChanged, SetPowerState, SimulationStarted, StartJob
+from noctule.power_files import ENERGY_FILE, POWER_FILE_NAMES, POWER_STATES_FILE
 from noctule.schedule_files import FILE_NAMES
+from noctule.workload import Compute, Delay, Request, Sequence
 
 RECORDED = Path(os.environ.get("NOCTULE_SHARED", "../shared")) / "vectors" / "batsim" / "v4"
 BOTH = pytest.mark.parametrize("energy", ["exact", "simgrid"])
@@ -99,6 +101,31 @@ def test_host_states_tell_who_sleeps_and_switches():
         [60, 0, 2, 0, 0, 0],
         [80, 2, 0, 0, 0, 0],
     ]
+
+
+def test_power_over_time_is_a_file_without_rounding(tmp_path):
+    schedule = night_and_day()
+    assert texts(schedule)["power.csv"].splitlines() == [
+        "time,watts",
+        "0.0,250.0",
+        "5.0,210.0",
+        "10.0,110.0",
+        "50.0,250.0",
+        "60.0,400.0",
+        "80.0,400.0",
+    ]
+    schedule.save(tmp_path)
+    assert nt.Schedule.load(tmp_path).energy.joules() == schedule.energy.joules()
+
+
+def test_power_between_two_lines_is_read_from_the_file_where_it_is_there(tmp_path):
+    """A job that pauses draws less meanwhile, of which consumed_energy.csv tells the mean."""
+    work = Sequence([Compute(10), Delay(10)])
+    schedule = run("fcfs", [nt.Job("A", 0.0, Request(1), work)], n=1)
+    schedule.save(tmp_path)
+    assert nt.Schedule.load(tmp_path).energy.joules(0, 10) == 2000
+    (tmp_path / "power.csv").unlink()
+    assert nt.Schedule.load(tmp_path).energy.joules(0, 10) == 1500
 
 
 def test_a_run_without_energy_says_so():
@@ -236,16 +263,33 @@ def test_dates_that_fall_are_refused(tmp_path):
         nt.Schedule.load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("70,1", "line 8: time: got '70', expected a date from the one before on"),
+        ("90,-1", "line 8: watts: got '-1', expected a number >= 0"),
+        ("90", "line 8: got 1 fields, expected 2"),
+    ],
+)
+def test_power_that_makes_no_sense_is_refused(tmp_path, line, message):
+    night_and_day().save(tmp_path)
+    with (tmp_path / "power.csv").open("a") as file:
+        file.write(f"{line}\n")
+    with pytest.raises(InputError, match=re.escape(f"power.csv: {message}")):
+        nt.Schedule.load(tmp_path)
+
+
 # Metrics
 
 
 @BOTH
 def test_the_metrics_of_energy(energy):
     found = metrics.summary(night_and_day(energy=energy))
-    assert list(found)[-3:] == [metric.name for metric in metrics.ENERGY]
+    assert list(found)[-5:] == [metric.name for metric in metrics.ENERGY]
     assert found["joules"] == 17200
     assert found["mean_power"] == 215
     assert found["joules_per_job"] == 8600
+    assert (found["n_switches"], found["n_switch_groups"]) == (2, 2)
 
 
 def test_the_metrics_of_energy_are_those_of_the_window():
@@ -253,6 +297,30 @@ def test_the_metrics_of_energy_are_those_of_the_window():
     assert found["joules"] == 40 * 110 + 10 * 250
     assert found["mean_power"] == 6900 / 50
     assert found["joules_per_job"] == 6900  # only B is submitted in it
+
+
+def test_a_request_for_several_hosts_is_one_group_of_switches():
+    def decide(view, events):
+        for event in events:
+            if isinstance(event, SimulationStarted):
+                yield SetPowerState([0, 1, 2], ASLEEP)
+                yield SetPowerState([3], SLOW)
+            elif isinstance(event, PowerStateChanged) and event.state == ASLEEP:
+                yield SetPowerState([0], FULL)
+        for waiting in list(view.waiting)[:1]:
+            if 3 in view.free:
+                yield StartJob(waiting, [3])
+
+    schedule = run(Scripted(decide), [job("A"), job("B", submit=20)], n=4)
+    found = metrics.summary(schedule)
+    assert (found["n_switches"], found["n_switch_groups"]) == (5, 3)
+    totals = dict(
+        zip(*(line.split(",") for line in texts(schedule)["schedule.csv"].split()), strict=True)
+    )
+    assert (totals["nb_machine_switches"], totals["nb_grouped_switches"]) == ("5", "3")
+    # host 0 is asked to wake at 5, when the three are asleep
+    later = metrics.summary(schedule, warm_up=1)
+    assert (later["n_switches"], later["n_switch_groups"]) == (1, 1)
 
 
 def test_metrics_of_a_run_in_which_nothing_ended():
@@ -297,7 +365,7 @@ def test_a_run_gives_the_files_that_batsim_gave():
     workload = nt.load_workload(inputs / "workloads" / "test_various_profile_types.json")
     found = texts(nt.simulate(platform, workload, "easy", energy="simgrid"))
     recorded = RECORDED / "bs_easy_bf_fast_energy128_various"
-    for name in (*POWER_FILE_NAMES, "machine_states.csv"):
+    for name in (ENERGY_FILE, POWER_STATES_FILE, "machine_states.csv"):
         assert found[name] == (recorded / f"out_{name}").read_text(), name
 
 

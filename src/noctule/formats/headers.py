@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from noctule.errors import InputError
+
 Headers = Mapping[str, Any]
 
 # Headers that tell how many hosts there were, the best first.
@@ -60,6 +62,25 @@ def date_at(headers: Headers, time: float) -> str | None:
     except (OverflowError, ValueError, OSError):
         return None
     return date.isoformat(sep=" ", timespec="seconds")
+
+
+def time_of_date(text: str, headers: Headers, where: str) -> float:
+    """Return the second of the log that a date in ISO form is; without a zone, the machine's."""
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(
+            f"{where}: got {text!r}, expected seconds or a date such as 1996-10-01T12:00"
+        ) from None
+    start = unix_start_time(headers)
+    if start is None:
+        raise InputError(
+            f"{where}: got the date {text!r}, expected seconds: "
+            "no header UnixStartTime tells which date time 0 is"
+        )
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=zone_told(headers)[0])
+    return date.timestamp() - start
 
 
 def moved(headers: Headers, seconds: float) -> dict[str, Any]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 
 import numpy.typing as npt
 
 from noctule.errors import InputError
-from noctule.formats.headers import Headers, unix_start_time, zone_told
+from noctule.formats.headers import Headers, time_of_date
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([smhdw]?)")
@@ -41,7 +40,7 @@ def time_of(text: str, headers: Headers, *, where: str) -> float:
     try:
         seconds = float(text)
     except ValueError:
-        return _time_of_date(text, headers, where)
+        return time_of_date(text, headers, where)
     if not math.isfinite(seconds):
         raise InputError(f"{where}: got {text!r}, expected seconds or a date")
     return seconds
@@ -90,21 +89,3 @@ def _numbers(first: int, last: int, where: str) -> range:
     if last - first >= 100_000_000:
         raise InputError(f"{where}: got {first}-{last}, expected a shorter range")
     return range(first, last + 1)
-
-
-def _time_of_date(text: str, headers: Headers, where: str) -> float:
-    try:
-        date = datetime.fromisoformat(text)
-    except ValueError:
-        raise InputError(
-            f"{where}: got {text!r}, expected seconds or a date such as 1996-10-01T12:00"
-        ) from None
-    start = unix_start_time(headers)
-    if start is None:
-        raise InputError(
-            f"{where}: got the date {text!r}, expected seconds: "
-            "no header UnixStartTime tells which date time 0 is"
-        )
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=zone_told(headers)[0])
-    return date.timestamp() - start
