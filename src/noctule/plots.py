@@ -1,4 +1,4 @@
-"""Figures of schedules: who ran where, how busy the hosts were, who waited and for how long.
+"""Figures of schedules: who ran where, how busy hosts were, what they drew, who waited how long.
 
 Every function takes named schedules and returns a Matplotlib figure, for a notebook or for
 `save_figure`. Colours are those of Okabe and Ito, and viridis: they can be told apart by all
@@ -23,9 +23,11 @@ from noctule import metrics
 from noctule.boxes import Boxes, boxes_of, occupancy
 from noctule.errors import InputError
 from noctule.metrics import Window
+from noctule.rates import NO_RATES, Rate, Rates
 from noctule.record import STATE_WORDS, Floats
 from noctule.schedule import Schedule
 from noctule.timeseries import Steps, queue_length, span_of
+from noctule.timeseries import power as power_over_time
 from noctule.timeseries import utilisation as utilisation_over_time
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ __all__ = [
     "PALETTE",
     "Runs",
     "gantt",
+    "power",
     "queue",
     "save_figure",
     "utilisation",
@@ -167,6 +170,37 @@ def queue(runs: Runs, *, window: Window | None = None, unit: str = "jobs") -> Fi
         return figure
 
 
+def power(runs: Runs, *, window: Window | None = None, rates: Rates = NO_RATES) -> Figure:
+    """Show the power of all hosts over time, one line a run, above what a kilowatt-hour emits."""
+    shown = window or _common_span(runs)
+    others = {
+        label: rate
+        for label, rate in (("g CO2 / kWh", rates.carbon), ("EUR / kWh", rates.price))
+        if rate is not None
+    }
+    with figure_of(1 + len(others), 3.0 if not others else 2.0) as (figure, panels):
+        first, *rest = panels
+        for i, (name, schedule) in enumerate(runs):
+            _draw_steps(first, power_over_time(schedule) / 1000.0, shown, i, name)
+        first.set_ylim(bottom=0)
+        _finish_time_axis(first, shown, "kW")
+        first.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+        for axes, (label, rate) in zip(rest, others.items(), strict=True):
+            _draw_steps(axes, _rate_steps(rate, shown), shown, len(PALETTE) - 1)
+            axes.set_ylim(bottom=min(0.0, *rate.value))
+            _finish_time_axis(axes, shown, label)
+        return figure
+
+
+def _rate_steps(rate: Rate, shown: Window) -> Steps:
+    """Return a rate as it is, or by means over short intervals if it has many steps."""
+    inside = rate.changes(shown.start, shown.end, _MAX_STEPS)
+    edges = np.linspace(shown.start, shown.end, _BINS + 1)
+    if inside is not None:
+        edges = np.concatenate([[shown.start], inside, [shown.end]])
+    return Steps(edges[:-1], rate.means(edges[:-1], edges[1:]))
+
+
 def waits(runs: Runs, *, window: Window | None = None) -> Figure:
     """Show which share of the ended jobs waited at most so long, one line a run."""
     _demand_runs(runs)
@@ -197,6 +231,7 @@ FIGURES: Mapping[str, Callable[..., Any]] = {
     "utilisation": utilisation,
     "queue": queue,
     "waits": waits,
+    "power": power,
 }
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from noctule.console import Result, Table, number_text, plain_table
-from noctule.metrics import COUNTS, ENERGY, FAMILIES, STATISTICS, TOTALS, Metric, summary
+from noctule.metrics import COUNTS, ENERGY, FAMILIES, FOOTPRINT, STATISTICS, TOTALS, Metric, summary
 from noctule.policies import known_policies
 from noctule.policies.native import ALLOCATIONS, NATIVE_POLICIES
 from noctule.policies.orders import NAMED_ORDERS
@@ -70,7 +70,7 @@ def describe_oddities(schedule: Schedule) -> Iterator[str]:
 def run_result(execution: Execution, output: str | None) -> Result:
     """Return the summary of one run."""
     options = execution.manifest.options
-    numbers = summary(execution.schedule)
+    numbers = summary(execution.schedule, rates=execution.rates)
     data = {
         "workload": options.workload,
         "policy": options.policy,
@@ -103,8 +103,8 @@ def metrics_result(summaries: Sequence[tuple[str, Summary]], *, everything: bool
 def _single_rows(summaries: Sequence[Summary]) -> list[list[str]]:
     """Return a row for each count that is not zero everywhere, and for each total."""
     rows = []
-    counts_energy = any(metric.name in numbers for numbers in summaries for metric in ENERGY)
-    totals = (*TOTALS, *(ENERGY if counts_energy else ()))
+    known = {name for numbers in summaries for name in numbers}
+    totals = [metric for metric in (*TOTALS, *ENERGY, *FOOTPRINT) if metric.name in known]
     for metric in (*COUNTS, *totals):
         values = [numbers.get(metric.name, math.nan) for numbers in summaries]
         if any(values) or metric in totals:

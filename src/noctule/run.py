@@ -1,20 +1,19 @@
 """One run with its folder: options in, files out, and a manifest to do it again.
 
-The folder of a run holds jobs.csv, schedule.csv and machine_states.csv, consumed_energy.csv and
-pstate_changes.csv where energy was counted, manifest.json (what was run, with hashes of what went
-in and what came out) and timing.json (wall-clock readings). It appears complete or not at all. But
-for timing.json, the same inputs give the same bytes.
+The folder of a run holds jobs.csv, schedule.csv and machine_states.csv, files about energy, carbon
+and price where these were counted, manifest.json (what was run, with hashes of what went in and
+what came out) and timing.json (wall-clock readings). It appears complete or not at all. But for
+timing.json, the same inputs give the same bytes.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -23,12 +22,17 @@ from typing import Any
 import msgspec
 
 from noctule.errors import InputError
+from noctule.file_hashes import FileHash, hash_of, hash_of_text, sync, write_hashed
+from noctule.footprint import Footprint
+from noctule.footprint_files import FOOTPRINT_FILE_NAMES, footprint_texts
 from noctule.formats import load_workload
 from noctule.formats.platforms import load_platform
+from noctule.formats.rates import load_rates, rate_file
 from noctule.machine import Billing, Solver
 from noctule.platform import Platform
 from noctule.policy import PolicySpec
 from noctule.power_files import POWER_FILE_NAMES
+from noctule.rates import NO_RATES, Rates
 from noctule.schedule import Schedule
 from noctule.schedule_files import FILE_NAMES
 from noctule.simulation import OptionValues, ProgressReport, simulate
@@ -39,6 +43,7 @@ __all__ = [
     "RUN_FILES",
     "Execution",
     "FileHash",
+    "FootprintOptions",
     "Manifest",
     "PlatformOptions",
     "ReadingOptions",
@@ -56,8 +61,9 @@ __all__ = [
 
 MANIFEST_FILE = "manifest.json"
 TIMING_FILE = "timing.json"
-#: The files in the folder of a run; two of them only where energy was counted.
-RUN_FILES = (*FILE_NAMES, *POWER_FILE_NAMES, MANIFEST_FILE, TIMING_FILE)
+_OUTPUTS = (*FILE_NAMES, *POWER_FILE_NAMES, *FOOTPRINT_FILE_NAMES)
+#: The files in the folder of a run; some of them only where energy, carbon or price was counted.
+RUN_FILES = (*_OUTPUTS, MANIFEST_FILE, TIMING_FILE)
 #: The format of the manifests that are written and read.
 MANIFEST_FORMAT = 1
 # headers of a workload file that tell how many hosts there were, the best first
@@ -123,6 +129,19 @@ class PlatformOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     host_order: str = "natural"
 
 
+class FootprintOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Grams of carbon dioxide and euros a kilowatt-hour, each a file or a number as given."""
+
+    carbon: str | None = None
+    price: str | None = None
+
+    @property
+    def files(self) -> list[str]:
+        """The files of the two."""
+        found = (rate_file(self.carbon), rate_file(self.price))
+        return [path for path in found if path is not None]
+
+
 class RunOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All that a run depends on."""
 
@@ -131,14 +150,7 @@ class RunOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     platform: PlatformOptions = PlatformOptions()
     reading: ReadingOptions = ReadingOptions()
     simulation: SimulationOptions = SimulationOptions()
-
-
-class FileHash(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file as it was: an input by its path as given, an output by its name."""
-
-    path: str
-    size: int
-    sha256: str
+    footprint: FootprintOptions = FootprintOptions()
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -172,6 +184,13 @@ class Execution:
     schedule: Schedule
     manifest: Manifest
     timing: Timing
+    rates: Rates = NO_RATES
+
+    def texts(self) -> Iterator[tuple[str, Iterator[str]]]:
+        """Yield the name and the text, in pieces, of each file that the run gives."""
+        yield from self.schedule.texts()
+        if self.rates != NO_RATES:
+            yield from footprint_texts(Footprint(self.schedule, self.rates))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +214,11 @@ def execute(
 ) -> Execution:
     """Read the inputs, call `on_read` with the workload, and simulate."""
     began = time.perf_counter()
-    inputs = tuple(_hash_of(path) for path in _input_paths(options))
+    inputs = tuple(hash_of(path) for path in _input_paths(options))
     workload = load_workload(options.workload, **msgspec.structs.asdict(options.reading))
     hosts = _platform(options.platform, workload)
-    inputs += tuple(_hash_of(path) for path in (*workload.files, *hosts.files))
+    rates = _rates(options, workload)
+    inputs += tuple(hash_of(path) for path in (*workload.files, *hosts.files))
     read = time.perf_counter()
     if on_read is not None:
         on_read(workload)
@@ -206,6 +226,8 @@ def execute(
     before = time.perf_counter()
     schedule = simulate(hosts, workload, options.policy, progress=progress, **keywords)
     timing = Timing(read_s=read - began, simulate_s=time.perf_counter() - before)
+    if rates != NO_RATES:
+        rates.demand(0.0, schedule.end)
     told = msgspec.structs.replace(options.platform, n_hosts=hosts.n_hosts)
     manifest = Manifest(
         format=MANIFEST_FORMAT,
@@ -213,7 +235,20 @@ def execute(
         options=msgspec.structs.replace(options, platform=told),
         inputs=inputs,
     )
-    return Execution(schedule, manifest, timing)
+    return Execution(schedule, manifest, timing, rates)
+
+
+def _rates(options: RunOptions, workload: Workload) -> Rates:
+    """Read what a kilowatt-hour emits and costs; refuse at once what cannot be enough."""
+    given = options.footprint
+    rates = load_rates(given.carbon, given.price, workload.headers)
+    if rates != NO_RATES and options.simulation.energy == "off":
+        name = "--price" if given.carbon is None else "--carbon"
+        raise InputError(f"{name}: no energy is counted, expected --energy exact or simgrid")
+    last = float(workload.submit_time[-1]) if len(workload) else 0.0
+    until = options.simulation.until
+    rates.demand(0.0, last if until is None else min(last, until))
+    return rates
 
 
 def _platform(options: PlatformOptions, workload: Workload) -> Platform:
@@ -294,7 +329,7 @@ def write_run(
         try:
             manifest = _fill(partial, execution)
             _put_in_place(partial, target, force=force)
-            _sync(target.parent)
+            sync(target.parent)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
@@ -322,7 +357,7 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     if manifest.format != MANIFEST_FORMAT:
         raise InputError(f"{where}: format: got {manifest.format}, expected {MANIFEST_FORMAT}")
     names = tuple(file.path for file in manifest.outputs)
-    if not set(FILE_NAMES) <= set(names) <= {*FILE_NAMES, *POWER_FILE_NAMES}:
+    if not set(FILE_NAMES) <= set(names) <= set(_OUTPUTS):
         raise InputError(
             f"{where}: outputs: got {', '.join(names) or 'none'}, expected {', '.join(FILE_NAMES)}"
         )
@@ -347,7 +382,7 @@ def rerun(
     options = _with_paths(manifest.options, moved)
     execution = execute(options, progress=progress)
     _refuse_changes(manifest.inputs, execution.manifest.inputs)
-    found = {name: _hash_of_text(name, pieces) for name, pieces in execution.schedule.texts()}
+    found = {name: hash_of_text(name, pieces) for name, pieces in execution.texts()}
     expected = {file.path: file for file in manifest.outputs}
     differing = tuple(
         name for name in {**expected, **found} if found.get(name) != expected.get(name)
@@ -355,8 +390,7 @@ def rerun(
     altered = tuple(
         file.path
         for file in manifest.outputs
-        if (folder / file.path).is_file()
-        and _hash_of(str(folder / file.path)).sha256 != file.sha256
+        if (folder / file.path).is_file() and hash_of(str(folder / file.path)).sha256 != file.sha256
     )
     return Rerun(manifest, differing, altered)
 
@@ -379,7 +413,8 @@ def _changed(path: object, got: str, expected: str) -> InputError:
 
 def _input_paths(options: RunOptions) -> list[str]:
     policy = _policy_file(PolicySpec.parse(options.policy))
-    return [path for path in (options.workload, options.platform.file, policy) if path is not None]
+    paths = (options.workload, options.platform.file, policy, *options.footprint.files)
+    return [path for path in paths if path is not None]
 
 
 def _policy_file(spec: PolicySpec) -> str | None:
@@ -398,25 +433,17 @@ def _with_paths(options: RunOptions, moved: Mapping[str, str]) -> RunOptions:
     platform_options = msgspec.structs.replace(
         options.platform, file=None if file is None else moved[file]
     )
+    carbon, price = options.footprint.carbon, options.footprint.price
     return msgspec.structs.replace(
         options,
         workload=moved[options.workload],
         policy=str(spec),
         platform=platform_options,
+        footprint=FootprintOptions(
+            None if carbon is None else moved.get(carbon, carbon),
+            None if price is None else moved.get(price, price),
+        ),
     )
-
-
-def _hash_of(path: str) -> FileHash:
-    try:
-        with Path(path).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256")
-            return FileHash(path=path, size=file.tell(), sha256=digest.hexdigest())
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: got a directory, expected a file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
 def _found_again(file: FileHash, folder: Path) -> str:
@@ -425,57 +452,25 @@ def _found_again(file: FileHash, folder: Path) -> str:
     if not places:
         raise InputError(f"{file.path}: an input of the run, not found here nor in {folder}")
     for place in places:
-        if _hash_of(str(place)).sha256 == file.sha256:
+        if hash_of(str(place)).sha256 == file.sha256:
             return str(place)
-    raise _changed(places[0], _hash_of(str(places[0])).sha256, file.sha256)
+    raise _changed(places[0], hash_of(str(places[0])).sha256, file.sha256)
 
 
 def _fill(folder: Path, execution: Execution) -> Manifest:
     began = time.perf_counter()
-    outputs = tuple(_write(folder / name, pieces) for name, pieces in execution.schedule.texts())
+    outputs = tuple(write_hashed(folder / name, pieces) for name, pieces in execution.texts())
     manifest = msgspec.structs.replace(execution.manifest, outputs=outputs)
-    _write(folder / MANIFEST_FILE, [_json_text(manifest)])
+    write_hashed(folder / MANIFEST_FILE, [_json_text(manifest)])
     timing = msgspec.structs.replace(execution.timing, write_s=time.perf_counter() - began)
     readings = msgspec.structs.asdict(timing) | {"total_s": timing.total_s}
-    _write(folder / TIMING_FILE, [_json_text(readings)])
-    _sync(folder)
+    write_hashed(folder / TIMING_FILE, [_json_text(readings)])
+    sync(folder)
     return manifest
 
 
 def _json_text(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
-
-
-def _write(path: Path, pieces: Iterable[str]) -> FileHash:
-    """Write a file down to the disk, and hash it on the way."""
-    digest = hashlib.sha256()
-    with path.open("wb") as file:
-        for piece in pieces:
-            data = piece.encode()
-            digest.update(data)
-            file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-        return FileHash(path=path.name, size=file.tell(), sha256=digest.hexdigest())
-
-
-def _hash_of_text(name: str, pieces: Iterable[str]) -> FileHash:
-    digest = hashlib.sha256()
-    size = 0
-    for piece in pieces:
-        data = piece.encode()
-        size += len(data)
-        digest.update(data)
-    return FileHash(path=name, size=size, sha256=digest.hexdigest())
-
-
-def _sync(folder: Path) -> None:
-    """Make sure that the names in a folder are on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _put_in_place(partial: Path, target: Path, *, force: bool) -> None:

@@ -1,4 +1,4 @@
-"""How a schedule went over time: waiting jobs, running jobs and busy hosts, as step functions.
+"""How a schedule went over time: jobs, busy hosts and power, as step functions.
 
 A value holds from its date up to the next one; what happens at one instant shows as one change.
 Jobs that were rejected or cancelled are counted nowhere: when they left is not recorded.
@@ -22,6 +22,7 @@ __all__ = [
     "SERIES",
     "Steps",
     "busy_hosts",
+    "power",
     "queue_length",
     "running_jobs",
     "span_of",
@@ -135,12 +136,19 @@ def utilisation(schedule: Schedule) -> Steps:
     return busy_hosts(schedule) / schedule.platform.n_hosts
 
 
+def power(schedule: Schedule) -> Steps:
+    """Return the watts of all hosts, in a run that counted energy."""
+    time, watts = schedule.energy.steps
+    return Steps(np.append(time, schedule.energy.end), np.append(watts, 0.0))
+
+
 #: The series by name.
 SERIES: Mapping[str, Callable[[Schedule], Steps]] = {
     "queue_length": queue_length,
     "running_jobs": running_jobs,
     "busy_hosts": busy_hosts,
     "utilisation": utilisation,
+    "power": power,
 }
 
 

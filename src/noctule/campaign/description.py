@@ -12,7 +12,7 @@ import msgspec
 
 from noctule.campaign.grid import MAIN_AXES, Axes, Grid, grids_of
 from noctule.campaign.logs import find_log_file
-from noctule.campaign.specs import MeasureSpec, PlatformSpec, Value, WorkloadSpec
+from noctule.campaign.specs import FileRef, MeasureSpec, PlatformSpec, Value, WorkloadSpec
 from noctule.campaign.variants import (
     Place,
     PolicyChoice,
@@ -24,6 +24,7 @@ from noctule.campaign.variants import (
 )
 from noctule.compression import read_bytes
 from noctule.errors import InputError
+from noctule.formats.rates import load_rate
 from noctule.formats.toml_table import Table, read_toml
 from noctule.run import SimulationOptions
 from noctule.simulation import Options
@@ -107,6 +108,7 @@ def _described(
     seeds = _seeds(table, place)
     _check_seeds(table, seeds, {**workloads, **policies})
     options = _options(table, place)
+    measures = _measures(table, place, options)
     axes = _axes(workloads, platforms, policies, seeds, options)
     campaign = Campaign(
         name=table.text("name", name),
@@ -119,7 +121,7 @@ def _described(
         options=options,
         grids=_grids(table, place, axes),
         excluded=_excluded(table, place, axes),
-        measures=_measures(table, place),
+        measures=measures,
         keep_jobs=table.flag("keep_jobs", default=False),
         bounds=_bounds(table),
     )
@@ -238,15 +240,36 @@ def _excluded(table: Table, place: Place, axes: Axes) -> list[Mapping[str, Any]]
     return rules
 
 
-def _measures(table: Table, place: Place) -> MeasureSpec:
+def _measures(table: Table, place: Place, options: Mapping[str, Sequence[Value]]) -> MeasureSpec:
     where = table.place("measures")
     given = place.filled(where, table.take("measures", {}))
     if not isinstance(given, dict):
         table.refuse("measures", "a table")
-    measures: MeasureSpec = _converted(where, given, MeasureSpec)
+    rates = {
+        what: _rate(f"{where}.{what}", what, given[what], place)
+        for what in ("carbon", "price")
+        if what in given
+    }
+    if rates and not any(value != "off" for value in options.get("energy", ())):
+        raise InputError(
+            f"{where}.{next(iter(rates))}: no energy is counted, expected energy among the options"
+        )
+    measures: MeasureSpec = _converted(where, {**given, **dict.fromkeys(rates)}, MeasureSpec)
     if not (measures.warm_up >= 0 and measures.cool_down >= 0 and measures.threshold > 0):
         raise InputError(f"{where}: expected warm_up and cool_down >= 0, threshold > 0")
-    return measures
+    return msgspec.structs.replace(measures, **rates)
+
+
+def _rate(where: str, what: str, given: object, place: Place) -> FileRef | float:
+    """Return a series by its file, or a number; what is wrong with it is said before any run."""
+    if isinstance(given, str):
+        file = place.file(where, given)
+        # which date a log begins at is known once it is read
+        placed(where, load_rate, Path(file.path), what, {"UnixStartTime": "0"})
+        return file
+    if not isinstance(given, int | float) or isinstance(given, bool):
+        raise InputError(f"{where}: got {given!r}, expected the path of a file, or a number")
+    return placed(where, load_rate, given, what).value[0]
 
 
 def _bounds(table: Table) -> tuple[str, ...]:

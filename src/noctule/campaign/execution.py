@@ -16,14 +16,16 @@ import msgspec
 from noctule.batch import Measure, run_batch
 from noctule.campaign.bounds import fitting, unlimited
 from noctule.campaign.inputs import InputFiles
-from noctule.campaign.specs import PlatformSpec, RunSpec, WorkloadSpec, workload_key
+from noctule.campaign.specs import FileRef, PlatformSpec, RunSpec, WorkloadSpec, workload_key
 from noctule.errors import NoctuleError
 from noctule.formats import load_workload
 from noctule.formats.platforms import load_platform
+from noctule.formats.rates import load_rates
 from noctule.formats.swf import SwfRules
 from noctule.metrics import Numbers, summary
 from noctule.platform import Platform
 from noctule.policy import PolicySpec
+from noctule.rates import NO_RATES, Rates
 from noctule.run import hosts_told_by
 from noctule.simulation import Simulation
 from noctule.traces import exact_walltimes, extract, load_trace, scale_load, shake
@@ -91,9 +93,10 @@ class Runner:
                 return Outcome(error=found)
         else:
             schedule = simulation.run(lambda _: self._go_on())
+            rates = self._rates(spec) if schedule.counts_energy else NO_RATES
             found = [
-                summary(schedule, warm_up=warm_up, cool_down=cool_down, threshold=threshold)
-                for warm_up, cool_down, threshold in _measures(spec)
+                summary(schedule, warm_up=up, cool_down=down, threshold=threshold, rates=rates)
+                for up, down, threshold in _measures(spec)
             ]
         metrics = {
             f"{prefix}{name}": value if math.isfinite(value) else None
@@ -106,6 +109,16 @@ class Runner:
     def workload(self, spec: WorkloadSpec) -> Workload:
         """Return a workload, read or drawn unless it is at hand."""
         return self._workloads.get(workload_key(spec), lambda: self._make(spec))
+
+    def _rates(self, spec: RunSpec) -> Rates:
+        """Return what a kilowatt-hour emits and costs, at the dates of the run's workload."""
+        if not spec.measures.has_rates:
+            return NO_RATES
+        given = (spec.measures.carbon, spec.measures.price)
+        carbon, price = (
+            self._inputs.path_of(one) if isinstance(one, FileRef) else one for one in given
+        )
+        return load_rates(carbon, price, self.workload(spec.workload).headers)
 
     def _simulation(self, spec: RunSpec) -> Simulation:
         workload = self.workload(spec.workload)

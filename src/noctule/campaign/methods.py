@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from noctule.campaign.about import About, WorkloadAbout
-from noctule.campaign.specs import PlatformSpec, WorkloadSpec
+from noctule.campaign.specs import FileRef, PlatformSpec, WorkloadSpec
 from noctule.columns import shown
 
 
@@ -101,6 +101,13 @@ def _measures(about: About) -> Iterator[str]:
             f"Trimmed figures leave out jobs submitted in the first {shown(measures.warm_up)} s "
             f"and the last {shown(measures.cool_down)} s; untrimmed ones are given beside them."
         )
+    for what, unit in (("carbon", "g"), ("price", "EUR")):
+        given: FileRef | float | None = getattr(measures, what)
+        if isinstance(given, FileRef):
+            name = Path(given.path).name
+            yield f"The {what} of a kWh is told by {name} (SHA-256 {given.sha256[:12]}…)."
+        elif given is not None:
+            yield f"The {what} of a kWh is {shown(given)} {unit}."
     if about.bounds:
         yield f"Bounds: {', '.join(about.bounds)}."
     yield (

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from noctule.campaign.description import Campaign
 from noctule.campaign.execution import TRIMMED
 from noctule.campaign.plan import Plan, PlannedRun
-from noctule.campaign.specs import Value
+from noctule.campaign.specs import MeasureSpec, Value
 from noctule.campaign.store import RESULTS_FILE, Numbers, Store
 from noctule.errors import InputError
-from noctule.metrics import COUNTS, ENERGY, METRICS
+from noctule.metrics import ENERGY, FOOTPRINT, METRICS, Metric
+from noctule.rates import AMOUNTS
 from noctule.schedule_parquet import require_pyarrow
 
 if TYPE_CHECKING:
@@ -171,11 +172,18 @@ def _schema(pyarrow: Any, campaign: Campaign) -> Any:
     fields |= {name: _type(pyarrow, values) for name, values in columns.items()}
     fields |= {"bound": text, "status": text, "error": text, "key": text}
     counts_energy = any(value != "off" for value in campaign.options.get("energy", ()))
+    energy = (*ENERGY, *_footprint(campaign.measures)) if counts_energy else ()
     for prefix in ("", TRIMMED) if campaign.measures.trims else ("",):
-        for metric in (*METRICS, *(ENERGY if counts_energy else ())):
-            kind = pyarrow.int64() if metric in COUNTS else pyarrow.float64()
+        for metric in (*METRICS, *energy):
+            kind = pyarrow.int64() if metric.name.startswith("n_") else pyarrow.float64()
             fields[f"{prefix}{metric.name}"] = kind
     return pyarrow.schema(list(fields.items()))
+
+
+def _footprint(measures: MeasureSpec) -> list[Metric]:
+    """Return the metrics of the rates that are given."""
+    asked = {name for name, (rate, _) in AMOUNTS.items() if getattr(measures, rate) is not None}
+    return [metric for metric in FOOTPRINT if metric.name in asked]
 
 
 def _type(pyarrow: Any, values: Sequence[Value]) -> Any:

@@ -67,16 +67,31 @@ class PlatformSpec(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class MeasureSpec(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a schedule is measured; the trimmed figures stand beside the whole ones."""
+    """How a schedule is measured; the trimmed figures stand beside the whole ones.
+
+    `carbon` and `price` are what a kilowatt-hour emits and costs: a series in a file, or a number.
+    """
 
     warm_up: float = 0.0
     cool_down: float = 0.0
     threshold: float = 10.0
+    carbon: FileRef | float | None = None
+    price: FileRef | float | None = None
 
     @property
     def trims(self) -> bool:
         """Whether anything is cut off."""
         return self.warm_up > 0 or self.cool_down > 0
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether carbon or price is asked for."""
+        return self.carbon is not None or self.price is not None
+
+    @property
+    def input_files(self) -> tuple[FileRef, ...]:
+        """The files that must be there to measure."""
+        return tuple(one for one in (self.carbon, self.price) if isinstance(one, FileRef))
 
 
 class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -94,7 +109,8 @@ class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     def input_files(self) -> tuple[FileRef, ...]:
         """The files that must be there to do it."""
         others = (self.platform.file, *self.platform.beside, self.policy_file)
-        return (*self.workload.input_files, *(file for file in others if file is not None))
+        named = (*self.workload.input_files, *self.measures.input_files)
+        return (*named, *(file for file in others if file is not None))
 
     @property
     def key(self) -> str:

@@ -28,12 +28,16 @@ def metrics(
     quiet: bool,
 ) -> ExitCode:
     """Measure the runs in DIR... and compare them in one table."""
-    from noctule.metrics import compare
+    from noctule.footprint_files import load_saved_rates
+    from noctule.metrics import summary
     from noctule.reports import metrics_result
     from noctule.schedule import Schedule
 
     with speaking(as_json=as_json, quiet=quiet) as console:
-        schedules = ((name, Schedule.load(name)) for name in directories)
-        summaries = compare(schedules, warm_up=warm_up, cool_down=cool_down, threshold=threshold)
+        cuts = {"warm_up": warm_up, "cool_down": cool_down, "threshold": threshold}
+        summaries = [
+            (name, summary(Schedule.load(name), rates=load_saved_rates(name), **cuts))
+            for name in directories
+        ]
         console.show(metrics_result(summaries, everything=everything))
     return ExitCode.OK

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from noctule.metrics import Window
+    from noctule.rates import Rates
     from noctule.schedule import Schedule
 
     Runs = list[tuple[str, Schedule]]
@@ -109,6 +110,34 @@ def waits(*, picture: Picture) -> ExitCode:
     from noctule import plots
 
     return _draw(picture, lambda runs, window: plots.waits(runs, window=window))
+
+
+@plot.command()
+@_picture_options
+def power(*, picture: Picture) -> ExitCode:
+    """Show the power of all hosts over time, and the rates that the runs were given."""
+    from noctule import plots
+
+    def figure(runs: Runs, window: Window | None) -> Figure:
+        return plots.power(runs, window=window, rates=_common_rates(picture.directories))
+
+    return _draw(picture, figure)
+
+
+def _common_rates(directories: tuple[str, ...]) -> Rates:
+    """Return the rates of runs that were given the same, or none."""
+    from noctule.errors import InputError
+    from noctule.footprint_files import load_saved_rates
+    from noctule.rates import NO_RATES
+
+    found = {load_saved_rates(directory): directory for directory in directories}
+    found.pop(NO_RATES, None)
+    if len(found) > 1:
+        one, other = list(found.values())[:2]
+        raise InputError(
+            f"{one}, {other}: got runs with different series of carbon or price, expected the same"
+        )
+    return next(iter(found), NO_RATES)
 
 
 def _draw(picture: Picture, figure_of: Callable[[Runs, Window | None], Figure]) -> ExitCode:

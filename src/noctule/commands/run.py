@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 @click.option("--policy", required=True, metavar="SPEC", help="As in easy(order=sjf).")
 @click.option("-o", "--output", metavar="DIR", help="Folder to write the run to.")
 @click.option("--force", is_flag=True, help="Replace a run that is there already.")
+@click.option(
+    "--carbon", metavar="FILE|NUMBER", help="Grams of CO2 a kWh: time,value or one number."
+)
+@click.option("--price", metavar="FILE|NUMBER", help="Euros a kWh: time,value or one number.")
 @reading_options
 @simulation_options()
 @output_options
@@ -42,6 +46,8 @@ def run(
     policy: str,
     output: str | None,
     force: bool,
+    carbon: str | None,
+    price: str | None,
     processors: str,
     walltime_factor: float | None,
     profiles: str,
@@ -88,6 +94,7 @@ def run(
             batsim_latency=batsim_latency,
             wake_for_jobs={"yes": True, "no": False}.get(wake_for_jobs),
         ),
+        footprint=runs.FootprintOptions(carbon, price),
     )
     return _run(options, output, force=force, as_json=as_json, quiet=quiet)
 

@@ -121,5 +121,5 @@ def _expected(what: str) -> str:
 def _number(text: str | float) -> float | None:
     try:
         return float(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
