@@ -303,6 +303,30 @@ MISTAKES = [
     ),
     ({"exclude": [{}]}, "campaign: exclude[0]: empty, expected axes and what to leave out"),
     ({"measures": {"warmup": 1}}, "campaign: measures.warmup: unknown key, expected warm_up,"),
+    (
+        {"measures": {"carbon": 1}},
+        "campaign: measures.carbon: no energy is counted, expected energy among the options",
+    ),
+    (
+        {"measures": {"price": 1}, "options": {"energy": "off"}},
+        "campaign: measures.price: no energy is counted, expected energy among the options",
+    ),
+    (
+        {"measures": {"carbon": -1}, "options": {"energy": "exact"}},
+        "campaign: measures.carbon: carbon: got -1, expected a number >= 0",
+    ),
+    (
+        {"measures": {"carbon": True}, "options": {"energy": "exact"}},
+        "campaign: measures.carbon: got True, expected the path of a file, or a number",
+    ),
+    (
+        {"measures": {"price": "no.csv"}, "options": {"energy": "exact"}},
+        "campaign: measures.price: no file ",
+    ),
+    (
+        {"measures": {"price": "log.swf"}, "options": {"energy": "exact"}},
+        "campaign: measures.price: ",
+    ),
     ({"measures": {"warm_up": -1}}, "campaign: measures: expected warm_up and cool_down >= 0"),
     ({"bounds": ["infinite"]}, "campaign: bounds: got ['infinite'], expected true, false, or so"),
     ({"polices": {}}, "campaign: polices: unknown key, expected "),

@@ -22,6 +22,7 @@ from noctule.campaign.execution import Runner, WorkloadCache
 from noctule.campaign.store import Store
 from noctule.errors import InputError
 from noctule.platform import Platform
+from noctule.rates import Rate, Rates
 from noctule.traces import exact_walltimes, shake
 
 pytest.importorskip("pyarrow")
@@ -81,6 +82,53 @@ def test_a_campaign_that_counts_energy_has_columns_of_it(tmp_path):
     for metric in metrics.ENERGY:
         assert counted[metric.name] == expected[metric.name]
         assert table[metric.name].isna().sum() == 3
+
+
+def powered_campaign(folder, measures):
+    (folder / "powered.toml").write_text(POWERED)
+    return described(
+        folder,
+        platforms={"powered": "powered.toml"},
+        options={"energy": "exact"},
+        bounds=["unlimited"],
+        measures=measures,
+    )
+
+
+def test_a_campaign_with_rates_tells_carbon_and_price(tmp_path):
+    (tmp_path / "day.csv").write_text("time,value\n0,100\n60,300\n120,repeat\n")
+    measures = {"carbon": "day.csv", "price": 0.25, "warm_up": 60}
+    campaign = powered_campaign(tmp_path, measures)
+    run_campaign(campaign, tmp_path / "out", LocalWorkers(1))
+    platform = load_platform(tmp_path / "powered.toml")
+    workload = load_workload(tmp_path / "log.swf")
+    schedule = simulate(platform, workload, "easy", energy="exact")
+    rates = Rates(Rate((0.0, 60.0), (100.0, 300.0), 120.0), Rate.constant(0.25))
+    table = load_results(tmp_path / "out")
+    for prefix, warm_up in (("", 0), ("trimmed_", 60)):
+        expected = metrics.summary(schedule, warm_up=warm_up, rates=rates)
+        for metric in metrics.FOOTPRINT:
+            assert table[f"{prefix}{metric.name}"][0] == expected[metric.name] > 0
+    assert table["co2_kg"].isna().tolist() == [False, True]
+
+
+def test_a_run_is_done_again_if_its_series_has_changed_and_only_then(tmp_path):
+    keys = []
+    for folder, text in (("a", "0,1"), ("b", "0,1"), ("c", "0,2")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{folder}.csv").write_text(f"time,value\n{text}\n")
+        campaign = powered_campaign(tmp_path / folder, {"carbon": f"{folder}.csv"})
+        keys.append(next(iter(Plan(campaign))).spec.key)
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_a_run_that_a_series_does_not_cover_fails_with_a_sentence(tmp_path):
+    (tmp_path / "hour.csv").write_text("time,value\n0,1\n10,2\n")
+    run_campaign(
+        powered_campaign(tmp_path, {"price": "hour.csv"}), tmp_path / "out", LocalWorkers(1)
+    )
+    ((error, _),) = {(row, "") for row in load_results(tmp_path / "out")["error"] if row}
+    assert "hour.csv: line 3: got values up to 20 s of the run, expected some up to 200" in error
 
 
 def test_a_second_start_does_only_what_is_missing(tmp_path):

@@ -9,10 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from noctule import Platform, load_workload, simulate
+from noctule.cli import main
 from noctule.commands.plot import plot
 from noctule.errors import InputError
 
 pytest.importorskip("matplotlib")
+from matplotlib import image
+
 NIGHT = Path(__file__).parents[2] / "examples" / "night.swf"
 
 
@@ -42,6 +45,27 @@ def test_runs_become_a_picture(kind, tmp_path):
     assert target.read_bytes().startswith(b"\x89PNG")
     # again, over the first one
     assert run(kind, "fcfs", "-o", target, "--quiet", "--dpi", 50).output == ""
+
+
+def powered_run(folder, *words):
+    (folder / "p.toml").write_text("[[hosts]]\ncount = 128\npower = { idle = 1, computing = 2 }\n")
+    policy = ("--platform", str(folder / "p.toml"), "--policy", "easy", "--energy", "exact")
+    target = folder / "-".join(["run", *words]).replace("--", "")
+    assert main(["run", str(NIGHT), *policy, *words, "-o", str(target), "--quiet"]) == 0
+    return target
+
+
+def test_power_is_drawn_with_the_rates_of_the_runs(tmp_path):
+    plain, carbon = powered_run(tmp_path), powered_run(tmp_path, "--carbon", "50")
+    sizes = []
+    for folders in ([plain], [plain, carbon]):
+        assert run("power", *folders, "-o", tmp_path / "x.png", "--dpi", 50).exit_code == 0
+        sizes.append(image.imread(tmp_path / "x.png").shape[0])
+    assert sizes[0] == 180  # one panel of 3 inches
+    assert sizes[1] == 230  # two of 2 inches
+    other = powered_run(tmp_path, "--carbon", "60")
+    with pytest.raises(InputError, match="got runs with different series of carbon or price"):
+        run("power", carbon, other, "-o", tmp_path / "x.png")
 
 
 def test_json_tells_what_was_drawn(tmp_path):

@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from built_schedules import Row, a_schedule, rejected
+from power_runs import night_and_day
 
 import noctule as nt
 from noctule import metrics, plots
 from noctule.errors import InputError
 from noctule.metrics import Window
+from noctule.rates import Rate, Rates
 from noctule.record import JobState, PlainJobs, PlainRecord, host_states_of
 
 pytest.importorskip("matplotlib")
@@ -23,6 +25,8 @@ from matplotlib import image
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex, to_rgb
 
+# the others need energy as well
+OF_JOBS = [kind for kind in plots.FIGURES if kind != "power"]
 NIGHT = Path(__file__).parents[2] / "examples" / "night.swf"
 
 
@@ -257,10 +261,52 @@ def test_waits_in_a_window_are_of_jobs_submitted_in_it(schedule):
     assert axes.lines[0].get_xdata().tolist() == [1, 80]
 
 
+# power
+
+
+def test_power_is_a_line_a_run_in_kilowatts():
+    """250 W up to 5 s, 210 up to 10, 110 up to 50, 250 up to 60, 400 up to 80."""
+    (axes,) = plots.power([("one", night_and_day()), ("other", night_and_day())]).axes
+    for line in axes.patches:
+        values, edges, _ = line.get_data()
+        assert values == pytest.approx([0.25, 0.21, 0.11, 0.25, 0.4])
+        assert edges.tolist() == [0, 5, 10, 50, 60, 80]
+    assert axes.get_ylabel() == "kW"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["one", "other"]
+
+
+def test_rates_are_panels_below_the_power():
+    rates = Rates(Rate((0.0, 20.0), (300.0, 50.0), 50.0), Rate((0.0, 30.0, 85.0), (0.1, -0.2, 1.0)))
+    power, carbon, price = plots.power([("one", night_and_day())], rates=rates).axes
+    assert [axes.get_ylabel() for axes in (power, carbon, price)] == [
+        *("kW", "g CO2 / kWh", "EUR / kWh"),
+    ]
+    values, edges, _ = carbon.patches[0].get_data()
+    assert (values.tolist(), edges.tolist()) == ([300, 50, 300, 50], [0, 20, 50, 70, 80])
+    values, edges, _ = price.patches[0].get_data()
+    assert (values.tolist(), edges.tolist()) == ([0.1, -0.2], [0, 30, 80])
+    assert price.get_ylim()[0] == -0.2
+    shown = plots.power([("one", night_and_day())], rates=rates, window=Window(10.0, 40.0)).axes[1]
+    assert shown.patches[0].get_data().edges.tolist() == [10, 20, 40]
+
+
+def test_a_rate_of_many_steps_is_shown_by_exact_means():
+    rates = Rates(carbon=Rate((0.0, 0.01), (100.0, 300.0), 0.02))
+    _, axes = plots.power([("one", night_and_day())], rates=rates).axes
+    values, edges, _ = axes.patches[0].get_data()
+    assert len(edges) == 401
+    assert values == pytest.approx([200] * 400)
+
+
+def test_power_needs_energy(schedule):
+    with pytest.raises(InputError, match="schedule: no energy was counted"):
+        plots.power([("easy", schedule)])
+
+
 # all of them
 
 
-@pytest.mark.parametrize("kind", plots.FIGURES)
+@pytest.mark.parametrize("kind", OF_JOBS)
 def test_a_schedule_in_which_nothing_ran_gives_an_empty_picture(kind):
     for rows in ([], [rejected("R", 0.0)], [Row("W", 0.0, state=JobState.WAITING, asked=1)]):
         figure = plots.FIGURES[kind]([("empty", a_schedule(rows))])
@@ -270,6 +316,8 @@ def test_a_schedule_in_which_nothing_ran_gives_an_empty_picture(kind):
 @pytest.mark.parametrize("kind", plots.FIGURES)
 @pytest.mark.parametrize("ending", plots.FORMATS)
 def test_the_same_runs_give_the_same_bytes(kind, ending, schedule, tmp_path):
+    if kind == "power":
+        schedule = night_and_day()
     for name in ("a", "b"):
         figure = plots.FIGURES[kind]([("easy", schedule)])
         plots.save_figure(figure, tmp_path / name / f"x.{ending}")
@@ -285,7 +333,7 @@ def test_no_run_is_refused(kind):
         plots.FIGURES[kind]([])
 
 
-@pytest.mark.parametrize("kind", plots.FIGURES)
+@pytest.mark.parametrize("kind", OF_JOBS)
 def test_a_log_is_drawn_under_several_policies(kind):
     workload = nt.load_workload(NIGHT)
     platform = nt.Platform.homogeneous(128)

@@ -9,6 +9,7 @@ import pytest
 from built_schedules import Row, a_schedule, rejected
 from hypothesis import given
 from hypothesis import strategies as st
+from power_runs import night_and_day
 
 from noctule import metrics, timeseries
 from noctule.errors import InputError
@@ -87,6 +88,13 @@ def test_the_mean_over_time_is_the_metric(schedule):
     assert (start, end) == (0, 30)
     mean = timeseries.utilisation(schedule).mean(start, end)
     assert mean == pytest.approx(metrics.utilisation(schedule), rel=1e-15)
+
+
+def test_power_is_counted_up_to_the_end():
+    schedule = night_and_day()
+    power = timeseries.power(schedule)
+    assert power.at([0, 7, 60, 79, 80]).tolist() == [250, 210, 400, 400, 0]
+    assert power.integral(0, 1e9) == schedule.energy.joules()
 
 
 def test_a_schedule_in_which_nothing_ended_has_a_span_too():
