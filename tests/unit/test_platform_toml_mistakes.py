@@ -16,7 +16,11 @@ from noctule.formats.host_choice import HostRules
 from noctule.formats.platform_toml import read_platform_document
 from noctule.formats.platforms import load_platform
 from noctule.formats.toml_table import Table
+from noctule.machine import refuse_unknown_power
 from noctule.platform import Platform
+
+POWER = "power = { idle = 1, computing = 2 }"
+SWITCH = "{ time = 1, power = 1 }"
 
 
 @pytest.fixture(autouse=True)
@@ -109,10 +113,62 @@ def test_documents_that_cannot_be_are_refused(text: str, message: str) -> None:
             "power = { idle = 1, computing = 2 }\nproperties = { wattage_per_state = '1:2' }",
             "power: got a table, expected either it or the property wattage_per_state",
         ),
-        ("sleep = [{ power = 1 }]", "sleep[0].off: missing, expected a table with time and power"),
+        ("sleep = [{}]", "sleep[0].off: missing, expected a table with time and power"),
         (
             "sleep = [{ off = { time = 0 }, on = {} }]",
             "sleep[0].off.time: got 0, expected a duration such as 50us",
+        ),
+        (
+            "power = { idle = -1, computing = 2 }",
+            "power.idle: got -1, expected a power such as 200W, or an array of such",
+        ),
+        (
+            "power = { idle = 1, computing = '-2W' }",
+            "power.computing: got '-2W', expected a power such as 200W, or an array of such",
+        ),
+        (
+            "power = { idle = 1, computing = inf }",
+            "power.computing: got inf, expected a power such as 200W, or an array of such",
+        ),
+        (
+            "power = { idle = 1, computing = 2, off = -1 }",
+            "power.off: got -1, expected a power such as 200W",
+        ),
+        (
+            f"{POWER}\nsleep = [{{ power = 1, off = {SWITCH} }}]",
+            "sleep[0].on: missing, expected a table with time and power",
+        ),
+        (
+            f"{POWER}\nsleep = [{{ off = {SWITCH}, on = {SWITCH} }}]",
+            "sleep[0].power: missing, expected a power such as 200W",
+        ),
+        (
+            f"{POWER}\nsleep = [{{ power = 1, off = {{ power = 1 }}, on = {SWITCH} }}]",
+            "sleep[0].off.time: missing, expected a duration such as 50us",
+        ),
+        (
+            f"{POWER}\nsleep = [{{ power = 1, off = {{ time = -3, power = 1 }}, on = {SWITCH} }}]",
+            "sleep[0].off.time: got -3, expected a duration such as 50us",
+        ),
+        (
+            f"{POWER}\nsleep = [{{ power = 1, off = {SWITCH}, on = {{ time = 1 }} }}]",
+            "sleep[0].on.power: missing, expected a power such as 200W",
+        ),
+        (
+            f"{POWER}\nsleep = [{{ power = -1, off = {SWITCH}, on = {SWITCH} }}]",
+            "sleep[0].power: got -1, expected a power such as 200W",
+        ),
+        (
+            f"{POWER}\nsleep = [{{ power = 1, off = {{ time = 1, speed = 1 }} }}]",
+            "sleep[0].off.speed: got 1, expected either it or time",
+        ),
+        (
+            f"sleep = [{{ power = 1, off = {SWITCH}, on = {SWITCH} }}]",
+            "sleep[0].power: got 1, expected none, or power with idle and computing as well",
+        ),
+        (
+            f"power = {{ off = 3 }}\nsleep = [{{ off = {SWITCH}, on = {SWITCH} }}]",
+            "sleep[0].off.power: got 1, expected none, or power with idle and computing as well",
         ),
         ("zone = 'moon'", "zone: got 'moon', expected a zone that is described"),
         (
@@ -344,3 +400,15 @@ def test_any_document_is_read_or_refused(document: dict[str, Any]) -> None:
     with suppress(InputError):
         platform = read_platform_document(Table("p", "", document)).finish(HostRules())
         assert platform.n_hosts >= 1
+
+
+def test_hosts_cannot_begin_while_they_switch(tmp_path: Path) -> None:
+    sleep = f"sleep = [{{ power = 1, off = {SWITCH}, on = {SWITCH} }}]"
+    (tmp_path / "p.toml").write_text(f"[[hosts]]\nstate = 3\n{POWER}\n{sleep}\n")
+    platform = load_platform(tmp_path / "p.toml")
+    with pytest.raises(InputError) as refusal:
+        refuse_unknown_power(platform)
+    assert str(refusal.value) == (
+        f"{tmp_path / 'p.toml'}: host host0: power state 3: got it as the first one, expected one "
+        "to compute or to sleep in: hosts switch in it"
+    )

@@ -312,9 +312,56 @@ def test_the_older_names_are_read_too() -> None:
             "power state 2: got speed 0, expected more: switching takes 1 / speed seconds",
         ),
         (
+            "1f,2f,1e-320f,3f",
+            {"sleep_pstates": "1:2:3"},
+            "power state 2: got speed 9.99989e-321, expected more: switching takes 1 / speed "
+            "seconds",
+        ),
+        (
             "1f,0f",
             {"wattage_off": "1"},
             "power state 1: got speed 0, expected more: jobs run in it",
+        ),
+        (
+            "1f",
+            {"wattage_per_state": "1:-2"},
+            "wattage_per_state: got '-2', expected a number of watts",
+        ),
+        (
+            "1f",
+            {"wattage_per_state": "nan:2"},
+            "wattage_per_state: got 'nan', expected a number of watts",
+        ),
+        (
+            "1f",
+            {"wattage_per_state": "1:1e999"},
+            "wattage_per_state: got '1e999', expected a number of watts",
+        ),
+        (
+            "1f,2f,3f,4f",
+            {"sleep_pstates": "1::3"},
+            "sleep_pstates: got '1::3', expected power states as in 13:14:15",
+        ),
+        (
+            "1f,2f,3f,4f",
+            {"sleep_pstates": "-1:2:3"},
+            "sleep_pstates: got '-1:2:3', expected power states as in 13:14:15",
+        ),
+        (
+            "1f,2f,3f,4f,5f,6f",
+            {"sleep_pstates": "1:2:3,1:4:5"},
+            "sleep_pstates: power state 1 is there twice, expected one way to sleep in it",
+        ),
+        (
+            "1f,2f,3f",
+            {"sleep_pstates": "0:1:2"},
+            "sleep_pstates: got all power states, expected one that is left to compute in",
+        ),
+        (
+            '1f,2f,3f,4f" pstate="3',
+            {"sleep_pstates": "1:2:3"},
+            "power state 3: got it as the first one, expected one to compute or to sleep in: "
+            "hosts switch in it",
         ),
     ],
 )

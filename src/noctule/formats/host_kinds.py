@@ -34,7 +34,7 @@ def made_kind(
     **words: Unpack[KindWords],
 ) -> HostKind:
     """Return the kind; the text of `where` stands in front of a complaint about its role."""
-    power = read_power(properties, words["speeds"])
+    power = read_power(properties, words["speeds"], words["initial_state"])
     # without a unit the property may be in anything, gigabytes more often than not
     memory = SIZE.split(properties[MEMORY]) if MEMORY in properties else None
     role = role_of(properties[ROLE], f"{where}: {ROLE}") if ROLE in properties else Role.COMPUTE

@@ -10,6 +10,7 @@ nothing is refused here: what is wrong becomes a sentence, for those who ask for
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -33,17 +34,21 @@ class Power:
     power_fault: str = ""
 
 
-def read_power(properties: Mapping[str, str], speeds: Sequence[float]) -> Power:
+def read_power(
+    properties: Mapping[str, str], speeds: Sequence[float], initial_state: int = 0
+) -> Power:
     """Read the power of a host with these speeds, one for each power state."""
     told = tuple((name, properties[name]) for name in _NAMES if name in properties)
-    return _read(told, tuple(speeds)) if told else Power()
+    return _read(told, tuple(speeds), initial_state) if told else Power()
 
 
 @lru_cache(maxsize=256)  # many hosts of a file differ in something else
-def _read(told: tuple[tuple[str, str], ...], speeds: tuple[float, ...]) -> Power:
+def _read(
+    told: tuple[tuple[str, str], ...], speeds: tuple[float, ...], initial_state: int
+) -> Power:
     properties = dict(told)
     try:
-        sleep_states = _sleep_states(properties.get(SLEEP, ""), speeds)
+        sleep_states = _sleep_states(properties.get(SLEEP, ""), speeds, initial_state)
         return Power(_powers(properties, len(speeds)), _power_off(properties), sleep_states)
     except _Fault as fault:
         return Power(power_fault=str(fault))
@@ -88,18 +93,38 @@ def _watts(name: str, text: str) -> float:
     return found[0]
 
 
-def _sleep_states(text: str, speeds: Sequence[float]) -> tuple[SleepState, ...]:
+def _sleep_states(text: str, speeds: Sequence[float], initial_state: int) -> tuple[SleepState, ...]:
     found = tuple(_sleep_state(entry, len(speeds)) for entry in text.split(",") if entry.strip())
     sleeping = {entry.sleep for entry in found}
     switching = {state for entry in found for state in (entry.switching_off, entry.switching_on)}
     both = sleeping & switching
     if both:
         raise _Fault(f"{SLEEP}: power state {min(both)} is for sleeping and for switching")
+    if len(sleeping) < len(found):
+        twice = min(state for state in sleeping if [e.sleep for e in found].count(state) > 1)
+        raise _Fault(
+            f"{SLEEP}: power state {twice} is there twice, expected one way to sleep in it"
+        )
+    if len(sleeping | switching) == len(speeds):
+        raise _Fault(f"{SLEEP}: got all power states, expected one that is left to compute in")
+    if initial_state in switching:
+        raise _Fault(
+            f"power state {initial_state}: got it as the first one, expected one to compute or to "
+            "sleep in: hosts switch in it"
+        )
     for state, speed in enumerate(speeds):
-        if speed == 0 and state not in sleeping:
-            use = "switching takes 1 / speed seconds" if state in switching else "jobs run in it"
-            raise _Fault(f"power state {state}: got speed 0, expected more: {use}")
+        _check_speed(state, speed, state in sleeping, state in switching)
     return found
+
+
+def _check_speed(state: int, speed: float, is_sleeping: bool, is_switching: bool) -> None:
+    if is_switching and not (speed > 0 and math.isfinite(1 / speed)):
+        use = "switching takes 1 / speed seconds"
+    elif speed == 0 and not is_sleeping:
+        use = "jobs run in it"
+    else:
+        return
+    raise _Fault(f"power state {state}: got speed {speed:g}, expected more: {use}")
 
 
 def _sleep_state(entry: str, n_states: int) -> SleepState:

@@ -154,20 +154,19 @@ def _with_power(
     sleeps = table.tables("sleep")
     power = table.table("power")
     ranges = _power_ranges(power, len(speeds)) if power else []
+    has_watts = bool(ranges)
     triplets = []
     for sleep in sleeps:
         state = len(speeds)
         triplets.append(f"{state}:{state + 1}:{state + 2}")
         speeds += (sleep.quantity("speed", SPEED, SLEEPING_SPEED),)
-        if power:
-            ranges.append(_steady(sleep.quantity("power", POWER)))
+        ranges += _steady_watts(sleep, has_watts)
         for key in ("off", "on"):
             switch = sleep.table(key)
             if switch is None:
                 sleep.refuse(key, "a table with time and power")
             speeds += (_switching_speed(switch),)
-            if power:
-                ranges.append(_steady(switch.quantity("power", POWER)))
+            ranges += _steady_watts(switch, has_watts)
             switch.end()
         sleep.end()
     if ranges:
@@ -199,13 +198,21 @@ def _power_ranges(power: Table, n_states: int) -> list[str]:
 
 def _switching_speed(switch: Table) -> float:
     """Return the speed that stands for a duration: 1 flop is computed while switching."""
-    if "speed" in switch:
-        return switch.quantity("speed", SPEED, least=_TINY)
-    return 1 / switch.quantity("time", DURATION, least=_SHORTEST)
+    if "speed" not in switch:
+        return 1 / switch.quantity("time", DURATION, least=_SHORTEST)
+    if "time" in switch:
+        switch.refuse("speed", "either it or time")
+    return switch.quantity("speed", SPEED, least=_TINY)
 
 
-def _steady(watts: float) -> str:
-    return f"{number_text(watts)}:{number_text(watts)}"
+def _steady_watts(state: Table, has_watts: bool) -> list[str]:
+    """Return the watts of a state in which hosts sleep or switch, if those of others are told."""
+    if has_watts:
+        watts = number_text(state.quantity("power", POWER))
+        return [f"{watts}:{watts}"]
+    if "power" in state:
+        state.refuse("power", "none, or power with idle and computing as well")
+    return []
 
 
 def number_text(value: float) -> str:
