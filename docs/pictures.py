@@ -26,6 +26,7 @@ from noctule import (
     Platform,
     Schedule,
     Workload,
+    load_platform,
     load_workload,
     metrics,
     plots,
@@ -34,7 +35,9 @@ from noctule import (
 )
 from noctule.compression import read_bytes
 from noctule.formats.headers import zone_told
+from noctule.formats.rates import load_rates
 from noctule.formats.saving import save_workload
+from noctule.policy import PolicySpec
 from noctule.traces import extract, find_extracts, load_trace
 
 if TYPE_CHECKING:
@@ -273,11 +276,30 @@ def readme() -> Figure:
     return plots.gantt(runs, window=metrics.Window(5 * DAY, 9 * DAY))
 
 
+def power_night() -> Figure:
+    """Draw the two runs of docs/howto/carbon-and-price.md, whose files are taken from there."""
+    page = (HERE / "howto" / "carbon-and-price.md").read_text()
+    with TemporaryDirectory() as folder:
+        for language, name in (("toml", "cluster.toml"), ("python", "patient.py")):
+            text = page.split(f"```{language}\n# {name}\n", 1)[1].split("```", 1)[0]
+            (Path(folder) / name).write_text(text)
+        series = NIGHT.with_name("carbon-day.csv")
+        patient = PolicySpec(f"{folder}/patient.py:Patient", {"series": str(series), "most": 300})
+        platform, workload = load_platform(Path(folder) / "cluster.toml"), load_workload(NIGHT)
+        runs = [
+            (name, simulate(platform, workload, policy, energy="exact"))
+            for name, policy in {"filler": "filler", "patient": patient}.items()
+        ]
+    rates = load_rates(str(series), str(NIGHT.with_name("price-day.csv")))
+    return plots.power(runs, rates=rates, window=metrics.Window(2 * DAY, 6 * DAY))
+
+
 PICTURES: Mapping[str, Callable[[], Figure]] = {
     "gantt-night": lambda: plots.gantt(night_runs()),
     "utilisation-night": lambda: plots.utilisation(night_runs()),
     "queue-night": lambda: plots.queue(night_runs()),
     "waits-night": lambda: plots.waits(night_runs()),
+    "power-night": power_night,
     "gantt-sdsc": sdsc_gantt,
     "lublin": lublin,
     "batsim2016": batsim2016,

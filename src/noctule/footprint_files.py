@@ -19,8 +19,6 @@ from noctule.footprint import Footprint
 from noctule.formats.rates import REPEAT, load_rates
 from noctule.rates import Rate, Rates
 
-__all__ = ["FOOTPRINT_FILE_NAMES", "footprint_texts", "load_saved_rates"]
-
 FOOTPRINT_FILE = "footprint.csv"
 JOB_FOOTPRINT_FILE = "job_footprint.csv"
 RATE_FILES = {"carbon": "carbon.csv", "price": "price.csv"}
@@ -78,8 +76,12 @@ def _rate_rows(rate: Rate) -> Iterator[Sequence[Any]]:
 
 
 def _decimals(amounts: Iterable[float]) -> list[str]:
-    """Return numbers to the microgram and beyond; nothing where they are not known."""
-    return ["" if math.isnan(amount) else f"{amount:.9f}" for amount in amounts]
+    """Return joules, then kilograms and euros, as text; nothing where they are not known."""
+    digits = (6, 9, 9)
+    return [
+        "" if math.isnan(amount) else f"{amount:.{n}f}"
+        for amount, n in zip(amounts, digits, strict=False)
+    ]
 
 
 def _csv_text(rows: Iterator[Sequence[Any]]) -> Iterator[str]:

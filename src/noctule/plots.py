@@ -187,7 +187,8 @@ def power(runs: Runs, *, window: Window | None = None, rates: Rates = NO_RATES) 
         first.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
         for axes, (label, rate) in zip(rest, others.items(), strict=True):
             _draw_steps(axes, _rate_steps(rate, shown), shown, len(PALETTE) - 1)
-            axes.set_ylim(bottom=min(0.0, *rate.value))
+            if min(rate.value) >= 0:
+                axes.set_ylim(bottom=0)
             _finish_time_axis(axes, shown, label)
         return figure
 

@@ -18,7 +18,7 @@ from noctule.errors import InputError
 from noctule.record import Floats
 from noctule.schedule_energy import Energy
 
-__all__ = ["AMOUNTS", "NO_RATES", "Rate", "Rates", "amounts_of"]
+__all__ = ["NO_RATES", "Rate", "Rates"]
 
 #: What rates make of joules: the name of an amount, its rate, and the joules of which one unit of
 #: the rate makes one of the amount (g/kWh make kilograms, EUR/kWh euros).

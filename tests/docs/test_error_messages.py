@@ -92,6 +92,12 @@ FILES = {
         '<host id="a" speed="1Gx"/>\n</zone></platform>\n'
     ),
     "four.toml": "[[hosts]]\ncount = 4\n",
+    "watts.toml": "[[hosts]]\ncount = 4\npower = { idle = 1, computing = 2 }\n",
+    "head.csv": "hour,g\n0,60\n",
+    "fall.csv": "time,value\n0,60\n0,70\n",
+    "minus.csv": "time,value\n0,-60\n",
+    "brief.csv": "time,value\n0,60\n5,70\n",
+    "dates.csv": "time,value\n2024-03-01,0.2\n",
     "good.py": POLICIES,
     "syntax.py": "class :\n",
     "notes.txt": "a note\n",
@@ -149,6 +155,20 @@ COMMANDS: dict[str, tuple[ExitCode, list[str]]] = {
             "run log.swf --policy easy --platform four.toml --speed 2",
             "platform convert four.toml out.yaml",
             "run log.swf --policy easy --platform four.toml --energy exact",
+        ],
+    ),
+    "Carbon and price": (
+        ExitCode.INPUT,
+        [
+            f"run log.swf --policy easy --platform watts.toml {words}"
+            for words in (
+                "--carbon 60",
+                "--energy exact --carbon head.csv",
+                "--energy exact --carbon fall.csv",
+                "--energy exact --carbon minus.csv",
+                "--energy exact --carbon brief.csv",
+                "--energy exact --price dates.csv",
+            )
         ],
     ),
     "Policies": (

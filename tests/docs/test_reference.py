@@ -10,7 +10,7 @@ from typing import get_args
 
 import msgspec
 import pytest
-from reference_pages import column, names, page, section, table
+from reference_pages import column, names, page, section, table, titles
 
 import noctule
 from noctule import (
@@ -34,17 +34,25 @@ from noctule import platform as platforms
 from noctule import run as runs
 from noctule.console import ExitCode
 from noctule.errors import InputError
+from noctule.footprint import Footprint
+from noctule.footprint_files import FOOTPRINT_FILE_NAMES, footprint_texts
 from noctule.formats import batsim_profiles, saving, swf
 from noctule.formats import platforms as platform_files
 from noctule.output_file import COMPRESSIONS
 from noctule.platform import Platform, PowerModel
 from noctule.policies.native import ALLOCATIONS, NATIVE_POLICIES
 from noctule.policies.orders import NAMED_ORDERS
-from noctule.power_files import ENERGY_COLUMNS, POWER_STATES_COLUMNS
+from noctule.power_files import (
+    ENERGY_COLUMNS,
+    POWER_COLUMNS,
+    POWER_FILE_NAMES,
+    POWER_STATES_COLUMNS,
+)
 from noctule.power_parquet import PARQUET_POWER_FILES
+from noctule.rates import Rate, Rates
 from noctule.record import STATE_WORDS
 from noctule.schedule import COLUMNS
-from noctule.schedule_files import FINAL_STATES, HOST_STATES_COLUMNS, JOBS_COLUMNS
+from noctule.schedule_files import FILE_NAMES, FINAL_STATES, HOST_STATES_COLUMNS, JOBS_COLUMNS
 from noctule.schedule_parquet import PARQUET_FILES
 from noctule.simulation import Options
 from noctule.synthetic import MODELS, distributions
@@ -58,7 +66,7 @@ from noctule.user_metrics import COLUMNS as USER_COLUMNS
 from noctule.workload import Delay, Dependency, Request
 
 ROOT = Path(__file__).parents[2]
-SCHEDULE_FILES = set(runs.RUN_FILES) - {runs.MANIFEST_FILE, runs.TIMING_FILE}
+SCHEDULE_FILES = {*FILE_NAMES, *POWER_FILE_NAMES}
 
 
 def keywords(function) -> list[str]:
@@ -241,6 +249,7 @@ def test_the_metrics_are_listed_with_their_units_and_definitions():
         ("Counts", metrics.COUNTS),
         ("Totals", metrics.TOTALS),
         ("Energy", metrics.ENERGY),
+        ("Carbon and price", metrics.FOOTPRINT),
         ("Statistics", metrics.FAMILIES),
     ):
         rows = table(section("metrics", title), "name")
@@ -267,8 +276,23 @@ def test_the_columns_of_the_csv_files_are_listed():
         (HOST_STATES_COLUMNS, "machine_states.csv"),
         (ENERGY_COLUMNS, "consumed_energy.csv"),
         (POWER_STATES_COLUMNS, "pstate_changes.csv"),
+        (POWER_COLUMNS, "power.csv"),
     ):
         assert f"`{','.join(columns)}`" in section("outputs", name)
+
+
+def test_the_columns_of_the_files_about_carbon_and_price_are_listed():
+    platform = Platform.homogeneous(1, power=PowerModel(idle=1, computing=2))
+    schedule = simulate(platform, Workload.from_jobs([a_job("A")]), "fcfs", energy="exact")
+    footprint = Footprint(schedule, Rates(Rate.constant(1), Rate.constant(1)))
+    files = {name: "".join(pieces) for name, pieces in footprint_texts(footprint)}
+    assert tuple(files) == FOOTPRINT_FILE_NAMES
+    for name, text in files.items():
+        title = next(title for title in titles("outputs") if name in title)
+        assert f"`{text.splitlines()[0]}`" in section("outputs", title)
+    rows = table(section("outputs", "footprint.csv"), "`part`")
+    parts = [line.partition(",")[0] for line in files["footprint.csv"].splitlines()[1:]]
+    assert column(rows) == ["user", *parts]
 
 
 def test_the_fields_of_the_manifest_and_of_the_timing_are_listed():
@@ -279,6 +303,7 @@ def test_the_fields_of_the_manifest_and_of_the_timing_are_listed():
     assert set(text["versions"]) == set(runs._versions())
     assert text["options.platform"] == fields(runs.PlatformOptions)
     assert text["options.reading"][1:] == fields(runs.ReadingOptions)
+    assert text["options.footprint"] == fields(runs.FootprintOptions)
     assert text["inputs"] == fields(runs.FileHash)
     timing = names(section("outputs", "timing.json"))
     assert timing == [*fields(runs.Timing), "total_s"]

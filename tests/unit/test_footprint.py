@@ -153,14 +153,14 @@ def test_the_files_have_a_line_a_user_and_a_line_a_job():
     assert list(files) == ["footprint.csv", "job_footprint.csv", "carbon.csv", "price.csv"]
     assert files["footprint.csv"].splitlines() == [
         "part,user,n_jobs,joules,co2_kg,cost_eur",
-        "unknown,,2,10000.000000000,0.000380000,0.010000000",
-        "nobody,,0,7200.000000000,0.001415000,0.007200000",
-        "run,,2,17200.000000000,0.001795000,0.017200000",
+        "unknown,,2,10000.000000,0.000380000,0.010000000",
+        "nobody,,0,7200.000000,0.001415000,0.007200000",
+        "run,,2,17200.000000,0.001795000,0.017200000",
     ]
     assert files["job_footprint.csv"].splitlines() == [
         "job_id,workload_name,user,joules,co2_kg,cost_eur",
-        "A,w0,,2000.000000000,0.000300000,0.002000000",
-        "B,w0,,8000.000000000,0.000080000,0.008000000",
+        "A,w0,,2000.000000,0.000300000,0.002000000",
+        "B,w0,,8000.000000,0.000080000,0.008000000",
     ]
     assert files["carbon.csv"] == "time,value\n0.0,360.0\n5.0,720.0\n60.0,36.0\n"
     assert files["price.csv"] == "time,value\n0.0,3.6\n"
@@ -218,10 +218,10 @@ def test_a_run_keeps_its_carbon_and_its_price(tmp_path, capsys):
     milligrams = 1500 * 0.1 + (1500 + 10_000) * 0.2 + 8000 * 0.01
     assert rows((tmp_path / "out" / "footprint.csv").read_text()) == [
         ["part", "user", "n_jobs", "joules", "co2_kg", "cost_eur"],
-        ["user", "7", "1", "2000.000000000", "0.000300000", "0.002000000"],
-        ["user", "8", "1", "8000.000000000", "0.000080000", "0.008000000"],
-        ["nobody", "", "0", "11000.000000000", "0.002150000", "0.011000000"],
-        ["run", "", "2", "21000.000000000", f"{milligrams * 1e-6:.9f}", "0.021000000"],
+        ["user", "7", "1", "2000.000000", "0.000300000", "0.002000000"],
+        ["user", "8", "1", "8000.000000", "0.000080000", "0.008000000"],
+        ["nobody", "", "0", "11000.000000", "0.002150000", "0.011000000"],
+        ["run", "", "2", "21000.000000", f"{milligrams * 1e-6:.9f}", "0.021000000"],
     ]
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["options"]["footprint"] == {"carbon": "carbon.csv", "price": "3.6"}
@@ -250,6 +250,15 @@ def test_a_run_done_again_finds_its_series_and_refuses_another(tmp_path, monkeyp
 def test_dates_of_a_series_are_those_of_the_log(tmp_path):
     assert command("--energy", "exact", "--carbon", "day.csv") == 0
     assert (tmp_path / "out" / "carbon.csv").read_text() == "time,value\n0.0,1.0\n86400.0,repeat\n"
+
+
+@pytest.mark.usefixtures("_inputs")
+def test_a_run_that_begins_with_the_first_submission_begins_at_its_date(tmp_path):
+    later = (tmp_path / "log.swf").read_text().replace("1 0 -1 10", "1 40 -1 10")
+    (tmp_path / "log.swf").write_text(later)
+    assert command("--energy", "exact", "--carbon", "day.csv") == 0
+    text = (tmp_path / "out" / "carbon.csv").read_text()
+    assert text == "time,value\n-40.0,1.0\n86360.0,repeat\n"
 
 
 @pytest.mark.usefixtures("_inputs")

@@ -142,6 +142,13 @@ def test_time_begins_at_the_first_submission_that_is_kept(load: Load) -> None:
     assert rules_of(workload)["submit time: 100 s less, so that the first is 0"] == 2
 
 
+def test_the_date_of_time_0_moves_with_it(load: Load) -> None:
+    workload = load("; UnixStartTime: 1000", "; EndTime: later", a_line(1, 100), a_line(2, 130))
+
+    assert workload.headers == {"UnixStartTime": "1100"}
+    assert load("; UnixStartTime: 7", a_line(1, 0)).headers == {"UnixStartTime": "7"}
+
+
 def test_jobs_are_sorted_by_submission_and_ties_keep_their_order(load: Load) -> None:
     workload = load(a_line(7, 5), a_line(3, 5), a_line(9, 0), a_line(1, 5))
 

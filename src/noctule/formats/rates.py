@@ -17,7 +17,7 @@ from noctule.formats.headers import Headers, time_of_date
 from noctule.rates import Rate, Rates
 from noctule.schedule_reading import CsvTable
 
-__all__ = ["load_rate", "load_rates", "rate_file"]
+__all__ = ["load_rate", "load_rates"]
 
 _COLUMNS = ("time", "value")
 REPEAT = "repeat"

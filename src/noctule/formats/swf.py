@@ -18,6 +18,7 @@ import numpy.typing as npt
 from noctule import _core
 from noctule.columns import KIND_COMPUTE, KIND_DELAY, Floats, shown
 from noctule.errors import InputError
+from noctule.formats.headers import moved
 from noctule.platform import MAX_HOSTS
 from noctule.workload import Columns, Dependency, ReadingRule, Workload
 
@@ -101,7 +102,7 @@ def read_swf(text: bytes, rules: SwfRules, *, source: str, name: str = "w0") -> 
     reading = _Reading()
     reading.rules.append(ReadingRule("jobs read", len(log.lines)))
     log, n_hosts = _keep(log, rules, reading)
-    submit = _submit_times(log, rules, reading)
+    first, submit = _submit_times(log, rules, reading)
     runtime = np.maximum(log.column("run time"), 0.0)
     n = len(runtime)
     columns = Columns(
@@ -116,6 +117,7 @@ def read_swf(text: bytes, rules: SwfRules, *, source: str, name: str = "w0") -> 
     replayed = (log.column("status") >= 0) & (log.column("status") != _STATUS_COMPLETED)
     reading.add("status: not completed, replayed like any other", replayed)
     reading.rules.append(ReadingRule("jobs kept", n))
+    headers = swf_headers(text)
     return Workload(
         columns,
         name=name,
@@ -123,7 +125,7 @@ def read_swf(text: bytes, rules: SwfRules, *, source: str, name: str = "w0") -> 
         dependencies=dependencies,
         labels=_labels(log),
         extra=_extra(log),
-        headers=swf_headers(text),
+        headers=headers if first == 0 else moved(headers, first),
         reading=reading.rules,
         source=source,
     )
@@ -235,14 +237,15 @@ def _counted_anyway(
     return np.where(known, n_hosts, 1.0)
 
 
-def _submit_times(log: SwfLog, rules: SwfRules, reading: _Reading) -> Floats:
+def _submit_times(log: SwfLog, rules: SwfRules, reading: _Reading) -> tuple[float, Floats]:
+    """Return what becomes time 0, and the submissions as counted from it."""
     submit = log.column("submit time")
     first = 0.0 if rules.keep_dates else float(submit.min())
     shifted = np.full(len(submit), first != 0)
     reading.add(f"submit time: {shown(first)} s less, so that the first is 0", shifted)
-    moved = np.argsort(submit, kind="stable") != np.arange(len(submit))
-    reading.add("order: sorted by submit time", moved)
-    return submit - first
+    unsorted = np.argsort(submit, kind="stable") != np.arange(len(submit))
+    reading.add("order: sorted by submit time", unsorted)
+    return first, submit - first
 
 
 def _walltimes(log: SwfLog, runtime: Floats, rules: SwfRules, reading: _Reading) -> Floats:
