@@ -30,6 +30,7 @@ from noctule.formats.batsim import read_batsim_file
 from noctule.formats.batsim_events import read_batsim_events
 from noctule.formats.dax import read_dax
 from noctule.formats.platforms import save_platform
+from noctule.formats.rates import load_rate
 from noctule.formats.saving import save_workload
 from noctule.platform import Host, HostKind, Hosts, Role, SleepState
 from noctule.platform_report import platform_result
@@ -190,7 +191,18 @@ _RUN_FILES = {
     "machine_states.csv": "host_states_csv/machine_states.csv",
     "consumed_energy.csv": "energy_csv/consumed_energy.csv",
     "pstate_changes.csv": "power_states_csv/pstate_changes.csv",
+    "power.csv": "power_csv/power.csv",
 }
+
+
+@_LARGE_NUMBERS
+def _rate(path: Path, choice: int) -> None:
+    what = "carbon" if choice % 2 else "price"
+    rate = load_rate(path, what, {"UnixStartTime": "1709200000", "TimeZoneString": "Europe/Berlin"})
+    first = max(rate.start, -1e6)
+    last = min(rate.end, first + 1e6)
+    rate.means([first], [last])
+    rate.changes(first, last, 100)
 
 
 def _policy(path: Path, choice: int) -> None:
@@ -342,6 +354,8 @@ READERS = {
         Reader("host_states_csv", ".csv", partial(_folder, name="machine_states.csv")),
         Reader("energy_csv", ".csv", partial(_folder, name="consumed_energy.csv")),
         Reader("power_states_csv", ".csv", partial(_folder, name="pstate_changes.csv")),
+        Reader("power_csv", ".csv", partial(_folder, name="power.csv")),
+        Reader("rate_csv", ".csv", _rate),
         Reader("policy", ".txt", _policy),
         Reader("generator", ".toml", _generator),
         Reader("programs", ".txt", _programs),

@@ -145,6 +145,7 @@ def test_every_option_of_run_reaches_the_manifest(folder: Path) -> None:
             "batsim_latency": False,
             "wake_for_jobs": False,
         },
+        "footprint": {"carbon": None, "price": None},
     }
 
 
