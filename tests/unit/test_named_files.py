@@ -95,7 +95,7 @@ def test_a_run_is_not_done_again_with_other_named_files(folder, name):
         rerun("out/manifest.json")
 
 
-def test_a_run_with_energy_has_two_files_more(folder):
+def test_a_run_with_energy_has_three_files_more(folder):
     power = '<prop id="wattage_per_state" value="100:200"/>'
     text = PLATFORM.replace('speeds/half"/>', f'speeds/half">{power}</host>')
     (folder / "platform.xml").write_text(text.replace('"10f"/>', f'"10f">{power}</host>'))
@@ -106,7 +106,7 @@ def test_a_run_with_energy_has_two_files_more(folder):
     manifest = write_run("out", execute(told))
     assert [file.path for file in manifest.outputs] == [
         *("jobs.csv", "schedule.csv", "machine_states.csv"),
-        *("consumed_energy.csv", "pstate_changes.csv"),
+        *("consumed_energy.csv", "pstate_changes.csv", "power.csv"),
     ]
     assert rerun("out/manifest.json").differing == ()
     (folder / "out/pstate_changes.csv").write_text("")

@@ -200,6 +200,7 @@ def test_the_manifest_tells_inputs_options_and_outputs(
             "batsim_latency": False,
             "wake_for_jobs": None,
         },
+        "footprint": {"carbon": None, "price": None},
     }
     digest = hashlib.sha256(LOG.encode()).hexdigest()
     assert manifest["inputs"] == [{"path": "log.swf", "size": len(LOG), "sha256": digest}]
