@@ -34,6 +34,10 @@ void Engine::require_waiting(JobIndex job, const char* decision) const {
 
 void Engine::start(JobIndex job, Allocation allocation) {
     require_waiting(job, "StartJob");
+    if (reservation(job) != no_window) {
+        start(job, choose_in_reservation(job, allocation));
+        return;
+    }
     const std::uint32_t n = table_->jobs[job].n_hosts;
     if (n > free_.count()) {
         refuse("StartJob(job_id=" + describe_job(job) + ")",
@@ -56,6 +60,7 @@ void Engine::start(JobIndex job, Allocation allocation) {
                    " are free");
     }
     status_[job].hosts = record_->archive.keep(packer_);
+    note_held(job, 1);
     begin(job);
 }
 
@@ -67,9 +72,10 @@ void Engine::start(JobIndex job, const HostSet& hosts, const Layout& layout) {
     if (const std::string why = misfit(job, hosts, layout); !why.empty()) {
         refuse_hosts(why);
     }
+    refuse_outside(job, hosts);
     for (const Interval& interval : hosts.intervals()) {
         for (HostId host = interval.first; host <= interval.last; ++host) {
-            if (const std::string why = why_unusable(host); !why.empty()) {
+            if (const std::string why = why_unusable(host, job); !why.empty()) {
                 refuse_hosts(why);
             }
         }
@@ -80,6 +86,7 @@ void Engine::start(JobIndex job, const HostSet& hosts, const Layout& layout) {
         packer_.add(interval);
     }
     status_[job].hosts = record_->archive.keep(packer_);
+    note_held(job, 1);
     if (!layout.mapping.empty() || !layout.storages.empty() || layout.program != no_program) {
         layouts_[job] = layout;
     }
@@ -119,12 +126,15 @@ std::string Engine::misfit(JobIndex job, const HostSet& hosts, const Layout& lay
 }
 
 // Why a host cannot run another job now, or nothing.
-std::string Engine::why_unusable(HostId host) const {
+std::string Engine::why_unusable(HostId host, JobIndex job) const {
     static constexpr const char* phases[] = {"", "is being switched off", "is asleep",
                                              "is being switched on", "has failed"};
     const std::string who = "host " + std::to_string(host);
-    if (is_unavailable(host)) {
-        return who + " is unavailable";
+    if (has_failed(host)) {
+        return who + " has failed";
+    }
+    if (is_unavailable(host) && !is_reserved_for(job, host)) {
+        return who + (unavailable_[host] == absence::reserved ? " is reserved" : " is unavailable");
     }
     if (host >= n_hosts()) {
         const bool is_used = !options_.share_storages && storages_used_[host - n_hosts()] != 0;
@@ -133,7 +143,7 @@ std::string Engine::why_unusable(HostId host) const {
     if (!counts_as_free(phase(host))) {
         return who + " " + phases[static_cast<std::size_t>(phase(host))];
     }
-    if (options_.share_hosts || free_.contains(host)) {
+    if (options_.share_hosts || free_.contains(host) || is_idle_reserved(host)) {
         return "";
     }
     for (JobIndex other = 0; other < status_.size(); ++other) {

@@ -23,6 +23,7 @@ Engine::Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, con
     status_.resize(n);
     record_->reserve(n);
     set_up_external(submitters.events);
+    set_up_windows();
     if (parts_.has_latency) {
         set_up_latency(std::move(submitters));
     } else if (n == 0 && !submitters.jobs.empty() && options.batsim_events) {
@@ -205,6 +206,9 @@ void Engine::handle(const FutureEvent& event) {
             end_without_run(event.subject, JobState::cancelled);
         }
         break;
+    case EventRank::window:
+        pass_window(event.subject);
+        break;
     case EventRank::external:
         occur(event.subject);
         break;
@@ -249,7 +253,8 @@ bool Engine::join_queue(JobIndex job) {
     status_[job].submission = submissions_++;
     enter(waiting_, job);
     note_progress();
-    if (options_.reject_oversized && table_->jobs[job].n_hosts > n_hosts()) {
+    if (options_.reject_oversized && (table_->jobs[job].n_hosts > n_hosts() ||
+                                      (!reservations_.empty() && outlasts_reservation(job)))) {
         end_without_run(job, JobState::rejected);
         return false;
     }
@@ -292,8 +297,10 @@ double Engine::speed_of(JobIndex job) const {
 
 double Engine::duration(JobIndex job) const {
     const Job& what = table_->jobs[job];
-    return what.kind == ProfileKind::delay ? what.amount
-                                           : what.amount * options_.reference_speed / speed_of(job);
+    const double work = what.kind == ProfileKind::delay
+                            ? what.amount
+                            : what.amount * options_.reference_speed / speed_of(job);
+    return options_.attempts.lengthen_runs() ? lengthened(job, work) : work;
 }
 
 void Engine::begin(JobIndex job) {
@@ -370,7 +377,8 @@ void Engine::finish(JobIndex job) {
                       .start_time = status.start_time,
                       .finish_time = end.date,
                       .hosts = status.hosts,
-                      .joules = end.joules});
+                      .joules = end.joules,
+                      .useful_time = record_->has_attempts ? useful_time(job) : not_a_time});
     --n_unfinished_;
     if (track_releases_) {
         releases_.remove(status.start_time + what.walltime, job);
@@ -402,6 +410,7 @@ void Engine::release(JobIndex job) {
 }
 
 void Engine::free_allocation(JobIndex job) {
+    note_held(job, -1);
     record_->archive.for_each(status_[job].hosts, [&](Interval run) { give_back(run); });
     note_host_states();
 }
@@ -439,6 +448,12 @@ void Engine::end_without_run(JobIndex job, JobState state) {
 
 // However a job ended, those that wait for it may go on.
 void Engine::settle_dependents(JobIndex job) {
+    if (record_->has_attempts) {
+        if (is_tried_again(job)) {
+            return;
+        }
+        job = attempt(job).origin;
+    }
     if (job + std::size_t{1} >= first_dependent_.size()) {
         return;
     }

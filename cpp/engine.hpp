@@ -1,8 +1,8 @@
 // The time-keeper: advance() gives events, decisions change the state; it owns all mutable state.
 //
-// At equal times: ends and releases, then answers to decisions, then cancellations, then external
-// events, then submissions, then timers, then decisions that were dated to this instant; the policy
-// is then called once with the events.
+// At equal times: ends and releases, then answers to decisions, then cancellations, then windows,
+// then external events, then submissions, then timers, then decisions that were dated to this
+// instant; the policy is then called once with the events.
 // What its decisions cause at the same instant makes a new call.
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "power.hpp"
 #include "recorder.hpp"
 #include "releases.hpp"
+#include "windows.hpp"
 
 #include <map>
 #include <memory>
@@ -46,6 +47,9 @@ struct Options {
     bool batsim_events = false;         // tell what Batsim tells, and take what it takes
     bool open_registration = false;     // the run goes on until the policy registers no more jobs
     bool acknowledge_registered = true; // tell when jobs of the policy are submitted
+    AttemptOptions attempts = {};
+    std::vector<TimeWindow> windows = {};
+    std::vector<WindowIndex> reservations = {}; // by job; empty if none has one
 };
 
 // The machine that jobs run on, where one timer a job is not enough.
@@ -129,7 +133,11 @@ class Engine {
     // Power, where the run has a machine: the state of a host, and what it is doing.
     bool has_machine() const { return parts_.machine != nullptr; }
     std::uint32_t power_state(HostId host) const { return parts_.machine->state(host); }
-    HostPhase phase(HostId host) const { return power_ ? power_->phase(host) : HostPhase::awake; }
+    HostPhase phase(HostId host) const {
+        return power_             ? power_->phase(host)
+               : has_failed(host) ? HostPhase::failed
+                                  : HostPhase::awake;
+    }
     HostSet hosts_in(HostPhase phase) const;
     // Whether a job may be started on hosts that sleep or switch.
     bool wakes_hosts() const { return options_.wake_for_jobs && power_; }
@@ -148,6 +156,26 @@ class Engine {
     const std::vector<JobIndex>& killed_jobs(std::uint32_t group) const { return kills_[group]; }
     double answer(std::uint32_t number) const { return answers_[number]; }
     HostSet unavailable_hosts() const;
+
+    // Hosts that come and go: windows, of which policies may see the announced ones, the
+    // reservation of a job, and the hosts of one that is under way which its jobs may have now.
+    const std::vector<TimeWindow>& windows() const { return windows_; }
+    WindowIndex reservation(JobIndex job) const {
+        return job < reservations_.size() ? reservations_[job] : no_window;
+    }
+    FreeHosts free_in(WindowIndex reservation) const;
+    Absences absences() const;
+    // How long after its start a job may have to wait for hosts to wake.
+    double longest_waking() const;
+    HostSet hosts_that_wake() const; // or have to
+    // Hosts that are away, or will be once their jobs have ended, for nobody knows how long.
+    HostSet lost_hosts() const;
+    // Which workload job a further attempt stands for, and its number; a first attempt is number 1.
+    struct Attempt {
+        JobIndex origin;
+        std::uint32_t number;
+    };
+    Attempt attempt(JobIndex job) const;
     double joules() const; // of all hosts but a master, so far
     double joules(HostId host) const;
     // How far a running job has come, or one that was killed had.
@@ -232,7 +260,48 @@ class Engine {
     bool is_unavailable(HostId host) const {
         return !unavailable_.empty() && unavailable_[host] != 0;
     }
+    bool has_reason(HostId host, std::uint8_t reasons) const {
+        return !unavailable_.empty() && (unavailable_[host] & reasons) != 0;
+    }
+    bool has_failed(HostId host) const { return has_reason(host, absence::failed); }
     void count_unavailable(HostCounts& counts) const;
+    void leave(HostId host, std::uint8_t reason);
+    void come_back(HostId host, std::uint8_t reason);
+    void note_held(JobIndex job, int change) {
+        if (!n_holders_.empty()) {
+            count_holders(job, change);
+        }
+    }
+    void count_holders(JobIndex job, int change);
+    void track_absences();
+
+    // Hosts that fail (engine_failures.cpp).
+    void fail_hosts(const HostSet& hosts);
+    void restore_hosts(const HostSet& hosts);
+    bool toggle_failed(HostId host);
+    void end_jobs_on(const HostSet& hosts, JobState outcome, const std::string& why);
+
+    // Windows (engine_windows.cpp).
+    void set_up_windows();
+    void pass_window(std::uint32_t step);
+    void begin_window(WindowIndex window);
+    void end_window(WindowIndex window);
+    bool is_idle_reserved(HostId host) const;
+    bool is_reserved_for(JobIndex job, HostId host) const;
+    bool outlasts_reservation(JobIndex job) const;
+    void cancel_late(WindowIndex reservation);
+    HostSet choose_in_reservation(JobIndex job, Allocation allocation) const;
+    void refuse_outside(JobIndex job, const HostSet& hosts) const;
+
+    // Jobs that are tried again (engine_attempts.cpp).
+    void interrupt(JobIndex job, JobState outcome, const std::string& why);
+    void submit_again(JobIndex job, double amount_done);
+    bool is_tried_again(JobIndex job) const;
+    double lengthened(JobIndex job, double work) const;
+    double amount_to_run(JobIndex job) const;
+    double run_so_far(JobIndex job) const;
+    double work_saved(JobIndex job) const;
+    double useful_time(JobIndex job) const;
 
     // On a machine (engine_machine.cpp).
     void set_up_machine();
@@ -254,7 +323,7 @@ class Engine {
     void note_energy(char why);
     void note_start(JobIndex job);
     void note_power();
-    std::string why_unusable(HostId host) const;
+    std::string why_unusable(HostId host, JobIndex job) const;
     std::string misfit(JobIndex job, const HostSet& hosts, const Layout& layout) const;
     bool is_moldable(const Program& program) const;
 
@@ -357,7 +426,13 @@ class Engine {
     std::vector<JobMessage> messages_;
     std::vector<ExternalEvent> external_;
     std::size_t n_external_left_ = 0;
-    std::vector<std::uint8_t> unavailable_;   // by host and storage; empty if all always are there
+    std::vector<std::uint8_t>
+        unavailable_; // by host and storage, why; empty if all always are there
+    std::vector<std::uint16_t> n_holders_; // by host and storage, where the above is not empty
+    std::vector<TimeWindow> windows_;
+    std::vector<WindowIndex> reservations_;   // by job; empty if none has one
+    std::map<JobIndex, Attempt> attempts_;    // all but the first ones
+    JobIndex interrupted_ = no_job;           // while such a job ends
     std::vector<std::uint8_t> storages_used_; // where they are not shared
     std::set<JobIndex> elsewhere_;            // jobs that run without hosts
     std::set<JobIndex> asked_to_end_;         // jobs that were to be killed

@@ -4,6 +4,7 @@
 #include "errors.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace noctule {
 
@@ -15,9 +16,16 @@ void Engine::set_up_external(const std::vector<std::vector<ExternalEvent>>& list
     for (const std::vector<ExternalEvent>& list : lists) {
         external_.insert(external_.end(), list.begin(), list.end());
     }
-    n_external_left_ = external_.size();
-    unavailable_.resize(n_hosts() + parts_.storages.size(), 0);
-    record_->has_unavailability = true;
+    const auto fails = [](const ExternalEvent& event) {
+        return event.kind == ExternalEvent::Kind::failed ||
+               event.kind == ExternalEvent::Kind::restored;
+    };
+    // Failures do not keep a run alive: lists of them go on for as long as somebody drew them.
+    n_external_left_ =
+        static_cast<std::size_t>(std::ranges::count_if(external_, std::not_fn(fails)));
+    record_->has_failures = n_external_left_ < external_.size();
+    record_->has_attempts |= record_->has_failures;
+    track_absences();
     if (parts_.has_latency) {
         return;
     }
@@ -32,24 +40,32 @@ void Engine::set_up_external(const std::vector<std::vector<ExternalEvent>>& list
 void Engine::occur(std::uint32_t number) {
     const ExternalEvent& event = external_[number];
     switch (event.kind) {
+    case ExternalEvent::Kind::failed:
+        fail_hosts(event.hosts);
+        break;
+    case ExternalEvent::Kind::restored:
+        restore_hosts(event.hosts);
+        break;
     case ExternalEvent::Kind::unavailable:
         make_unavailable(event.hosts);
         events_.push_back({now_, number, EventKind::hosts_unavailable});
+        --n_external_left_;
         break;
     case ExternalEvent::Kind::available:
         make_available(event.hosts);
         events_.push_back({now_, number, EventKind::hosts_available});
+        --n_external_left_;
         break;
     case ExternalEvent::Kind::generic:
         events_.push_back({now_, number, EventKind::external_event_occurred});
+        --n_external_left_;
         break;
     }
-    --n_external_left_;
     note_progress();
     if (latency_) {
         return;
     }
-    if (n_external_left_ > 0) {
+    if (number + std::size_t{1} < external_.size()) {
         queue_.add(external_[number + 1].time, EventRank::external, number + 1);
     } else if (options_.batsim_events) {
         events_.push_back({now_, 0, EventKind::external_events_ended});
@@ -64,14 +80,11 @@ void Engine::make_unavailable(const HostSet& hosts) {
                 refuse_event(hosts, "there is no host " + std::to_string(host) + "; hosts are 0-" +
                                         std::to_string(unavailable_.size() - 1));
             }
-            if (is_unavailable(host)) {
+            if (has_reason(host, absence::unavailable)) {
                 refuse_event(hosts, "host " + std::to_string(host) +
                                         " becomes unavailable, but already is");
             }
-            unavailable_[host] = 1;
-            if (host < n_hosts() && free_.contains(host)) {
-                free_.take({host, host});
-            }
+            leave(host, absence::unavailable);
         }
     }
     note_host_states();
@@ -80,17 +93,45 @@ void Engine::make_unavailable(const HostSet& hosts) {
 void Engine::make_available(const HostSet& hosts) {
     for (const Interval& run : hosts.intervals()) {
         for (HostId host = run.first; host <= run.last; ++host) {
-            if (host >= unavailable_.size() || !is_unavailable(host)) {
+            if (host >= unavailable_.size() || !has_reason(host, absence::unavailable)) {
                 refuse_event(hosts, "host " + std::to_string(host) +
                                         " becomes available, but is not unavailable");
             }
-            unavailable_[host] = 0;
-            if (host < n_hosts() && counts_as_free(phase(host)) && !is_held(host)) {
-                free_.give({host, host}, phase(host));
-            }
+            come_back(host, absence::unavailable);
         }
     }
     note_host_states();
+}
+
+// From then on it is known which hosts are away, and which of them jobs hold.
+void Engine::track_absences() {
+    const std::size_t n = n_hosts() + parts_.storages.size();
+    unavailable_.resize(n, 0);
+    n_holders_.resize(n, 0);
+    record_->has_unavailability = true;
+}
+
+void Engine::leave(HostId host, std::uint8_t reason) {
+    unavailable_[host] |= reason;
+    if (host < n_hosts() && free_.contains(host)) {
+        free_.take({host, host});
+    }
+}
+
+void Engine::come_back(HostId host, std::uint8_t reason) {
+    unavailable_[host] &= static_cast<std::uint8_t>(~reason);
+    if (host < n_hosts() && unavailable_[host] == 0 && counts_as_free(phase(host)) &&
+        !is_held(host)) {
+        free_.give({host, host}, phase(host));
+    }
+}
+
+void Engine::count_holders(JobIndex job, int change) {
+    record_->archive.for_each(status_[job].hosts, [&](Interval run) {
+        for (HostId host = run.first; host <= run.last; ++host) {
+            n_holders_[host] = static_cast<std::uint16_t>(n_holders_[host] + change);
+        }
+    });
 }
 
 void Engine::refuse_event(const HostSet& hosts, const std::string& why) const {
@@ -101,17 +142,19 @@ void Engine::refuse_event(const HostSet& hosts, const std::string& why) const {
 HostSet Engine::unavailable_hosts() const {
     HostSet set;
     for (HostId host = 0; host < unavailable_.size(); ++host) {
-        if (is_unavailable(host)) {
+        if (has_reason(host, absence::unavailable | absence::maintained)) {
             set.append({host, host});
         }
     }
     return set;
 }
 
-// Hosts that are away are nothing else.
+// Hosts that are away are nothing else; reserved ones are idle or computing.
 void Engine::count_unavailable(HostCounts& counts) const {
     for (HostId host = 0; host < n_hosts(); ++host) {
-        if (!is_unavailable(host)) {
+        if (!has_reason(host, absence::unavailable | absence::maintained)) {
+            counts.failed += !power_ && has_failed(host) ? 1 : 0;
+            counts.idle += is_idle_reserved(host) && phase(host) == HostPhase::awake ? 1 : 0;
             continue;
         }
         ++counts.unavailable;
@@ -128,7 +171,7 @@ void Engine::count_unavailable(HostCounts& counts) const {
             --counts.switching_on;
             break;
         case HostPhase::failed:
-            --counts.failed;
+            counts.failed -= power_ ? 1 : 0;
             break;
         }
     }

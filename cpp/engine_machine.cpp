@@ -54,7 +54,7 @@ void Engine::record_power_states() {
 }
 
 void Engine::hold(Interval hosts) {
-    if (!parts_.machine && !options_.share_hosts) {
+    if (!parts_.machine && !options_.share_hosts && windows_.empty()) {
         free_.take(hosts);
         return;
     }
@@ -140,9 +140,10 @@ void Engine::launch(JobIndex job) {
         if (program != no_program) {
             execution_->start(job, *table_->programs, program, std::move(placement), limit);
         } else {
-            Program simple{.name = "", .action = Wait{what.amount}, .return_code = what.failing};
+            const double amount = amount_to_run(job);
+            Program simple{.name = "", .action = Wait{amount}, .return_code = what.failing};
             if (what.kind == ProfileKind::compute) {
-                simple.action = Computation{what.amount};
+                simple.action = Computation{amount};
             }
             execution_->start(job, std::move(simple), std::move(placement), limit);
         }
@@ -190,6 +191,10 @@ void Engine::proceed(std::span<const Ended> activities) {
         for (const ProgramEnd& end : execution_->proceed(activities)) {
             using How = ProgramEnd::How;
             if (latency_ && latency_->ends.contains(end.job)) {
+                continue;
+            }
+            if (end.how == How::host_failed && !latency_) {
+                interrupt(end.job, JobState::failed, "a host or link failed");
                 continue;
             }
             status_[end.job].outcome = end.how == How::out_of_time ? JobState::timed_out
@@ -323,7 +328,7 @@ bool Engine::is_switching() const {
 // Hosts that have failed run nothing until they are back.
 void Engine::toggle_hosts() {
     for (const HostId host : parts_.machine->take_toggled()) {
-        if (host >= n_hosts()) {
+        if (host >= n_hosts() || toggle_failed(host)) {
             continue;
         }
         const bool failed = !parts_.machine->is_on(host);
@@ -331,19 +336,22 @@ void Engine::toggle_hosts() {
             free_.take({host, host});
         }
         power_->set_failed(host, failed);
+        events_.push_back({now_, host, failed ? EventKind::host_failed : EventKind::host_restored});
         if (failed) {
             fail_waking_jobs(host);
         }
         if (!failed && !is_held(host) && !is_unavailable(host)) {
             free_.give({host, host});
         }
-        events_.push_back({now_, host, failed ? EventKind::host_failed : EventKind::host_restored});
         note_host_states();
         note_progress();
     }
 }
 
 bool Engine::is_held(HostId host) const {
+    if (!n_holders_.empty()) {
+        return n_holders_[host] > 0;
+    }
     std::size_t cursor = 0;
     for (JobIndex job = 0; (job = next(running_, cursor)) != no_job;) {
         if (hosts(job).contains(host)) {

@@ -111,11 +111,14 @@ void Engine::end_before_work(JobIndex job) {
 }
 
 void Engine::fail_waking_jobs(HostId failed) {
+    std::vector<JobIndex> lost;
     for (const auto& [job, n_left] : waking_) {
         if (hosts(job).contains(failed)) {
-            status_[job].outcome = JobState::failed;
-            queue_.add(now_, EventRank::end, job);
+            lost.push_back(job);
         }
+    }
+    for (const JobIndex job : lost) {
+        interrupt(job, JobState::failed, "host " + std::to_string(failed) + " failed");
     }
 }
 

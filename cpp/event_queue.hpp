@@ -15,6 +15,7 @@ enum class EventRank : std::uint8_t {
     release,
     news, // of what was decided at this instant
     cancellation,
+    window,
     external,
     submission,
     timer,

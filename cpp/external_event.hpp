@@ -9,7 +9,8 @@
 namespace noctule {
 
 struct ExternalEvent {
-    enum class Kind : std::uint8_t { available, unavailable, generic };
+    // In the order in which events of one date occur.
+    enum class Kind : std::uint8_t { restored, available, failed, unavailable, generic };
     double time;
     Kind kind;
     HostSet hosts = {};    // that come or go

@@ -55,6 +55,35 @@ void FreeHosts::exclude(Interval interval) {
     });
 }
 
+void FreeHosts::exclude(const HostSet& hosts) {
+    for (const Interval& interval : hosts.intervals()) {
+        exclude(interval);
+    }
+}
+
+void FreeHosts::keep(const FreeHosts& other) {
+    count_ = 0;
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+        words_[w] &= other.words_[w];
+        count_ += static_cast<std::uint32_t>(std::popcount(words_[w]));
+        const std::uint64_t bit = std::uint64_t{1} << (w % 64);
+        summary_[w / 64] = words_[w] == 0 ? summary_[w / 64] & ~bit : summary_[w / 64] | bit;
+    }
+}
+
+void FreeHosts::keep(const HostSet& hosts) {
+    HostId from = 0;
+    for (const Interval& interval : hosts.intervals()) {
+        if (interval.first > from) {
+            exclude(Interval{from, interval.first - 1});
+        }
+        from = interval.last + 1;
+    }
+    if (from < n_hosts_) {
+        exclude(Interval{from, n_hosts_ - 1});
+    }
+}
+
 bool FreeHosts::contains(Interval interval) const {
     for (std::size_t w = interval.first / 64; w <= interval.last / 64; ++w) {
         const std::uint64_t mask = mask_of(w, interval);

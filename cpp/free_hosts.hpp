@@ -48,8 +48,13 @@ class FreeHosts {
         summary_[w / 64] |= std::uint64_t{1} << (w % 64);
     }
 
-    // Takes those hosts of the interval that are free.
+    // Takes those hosts of the interval, or of the set, that are free.
     void exclude(Interval interval);
+    void exclude(const HostSet& hosts);
+
+    // Takes those that are not free in the other, or not in the set.
+    void keep(const FreeHosts& other);
+    void keep(const HostSet& hosts);
 
   private:
     static constexpr std::uint64_t all_free = ~std::uint64_t{0};

@@ -46,6 +46,13 @@ class View {
     const ExternalEvent& external_event(std::uint32_t number) const {
         return engine_.external_event(number);
     }
+    // Hosts that come and go: see the engine.
+    const std::vector<TimeWindow>& windows() const { return engine_.windows(); }
+    WindowIndex reservation(JobIndex job) const { return engine_.reservation(job); }
+    FreeHosts free_in(WindowIndex reservation) const { return engine_.free_in(reservation); }
+    HostSet lost_hosts() const { return engine_.lost_hosts(); }
+    double longest_waking() const { return engine_.longest_waking(); }
+    HostSet hosts_that_wake() const { return engine_.hosts_that_wake(); }
 
     // Power, where the run counts energy.
     HostPhase phase(HostId host) const { return engine_.phase(host); }

@@ -28,6 +28,9 @@ void Record::add_job(const JobRow& row) {
     if (has_energy) {
         energy.push_back(row.joules);
     }
+    if (has_attempts) {
+        useful_time.push_back(row.useful_time);
+    }
 }
 
 void Record::add_host_states(double time, const HostCounts& counts) {
@@ -41,6 +44,9 @@ void Record::add_host_states(double time, const HostCounts& counts) {
     }
     if (has_unavailability) {
         host_state_unavailable.push_back(counts.unavailable);
+    }
+    if (has_failures) {
+        host_state_failed.push_back(counts.failed);
     }
 }
 

@@ -19,6 +19,7 @@ struct JobRow {
     double finish_time = not_a_time;
     ArchivedHosts hosts = {};
     double joules = not_a_time; // of its hosts while it ran
+    double useful_time = not_a_time;
 };
 
 struct HostCounts {
@@ -71,9 +72,17 @@ class Record {
     std::vector<std::uint32_t> host_state_sleeping;
     std::vector<std::uint32_t> host_state_switching_on;
     std::vector<std::uint32_t> host_state_switching_off;
-    // Only where there are external events.
+    // Only where there are external events or windows.
     bool has_unavailability = false;
     std::vector<std::uint32_t> host_state_unavailable;
+    // Only where hosts fail by external events.
+    bool has_failures = false;
+    std::vector<std::uint32_t> host_state_failed;
+
+    // Only where runs may be interrupted: seconds of each that were neither lost nor spent on
+    // checkpoints, by row.
+    bool has_attempts = false;
+    std::vector<double> useful_time;
 
     // Only where energy is counted: joules of each job, by row; of all hosts, at events; watts of
     // all hosts, from each of the dates on.

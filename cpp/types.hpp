@@ -55,8 +55,11 @@ enum class EventKind : std::uint8_t {
     external_event_occurred,
     external_events_ended,
     submissions_ended,
-    jobs_killed,     // the subject is a group of them
-    energy_answered, // the subject is an answer
+    jobs_killed,      // the subject is a group of them
+    energy_answered,  // the subject is an answer
+    window_announced, // the subject is a window
+    window_began,
+    window_ended,
 };
 
 // What a host does about power; only an awake one runs jobs.

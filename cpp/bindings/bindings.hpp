@@ -9,6 +9,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -64,12 +65,16 @@ class BoundEngine : public Engine {
 // A policy remembers its run, so it cannot serve two.
 struct NativePolicy {
     std::unique_ptr<Policy> policy;
+    std::function<std::unique_ptr<Policy>(Absences)> made_for;
     bool used = false;
 
     Policy& serving(BoundEngine& engine) {
         if (used && engine.served_by != this) {
             throw InputError("policy: got a native policy that has decided for another simulation, "
                              "expected a new one");
+        }
+        if (!used && engine.absences() != Absences::none) {
+            policy = made_for(engine.absences());
         }
         engine.served_by = this;
         used = true;

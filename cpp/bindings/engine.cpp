@@ -47,7 +47,9 @@ make_engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, double
             bool enforce_walltime, bool reject_oversized, bool wait_for_timers, double launch_delay,
             double epilogue_delay, double until, bool share_hosts, bool share_storages,
             bool wake_for_jobs, bool batsim_events, bool open_registration,
-            bool acknowledge_registered, std::vector<std::vector<JobIndex>> submitters,
+            bool acknowledge_registered, const AttemptOptions& attempts,
+            std::vector<TimeWindow> windows, std::vector<WindowIndex> reservations,
+            std::vector<std::vector<JobIndex>> submitters,
             std::vector<std::vector<ExternalEvent>> external_events, const MachineSetup* machine) {
     const Options options{.speed = speed,
                           .speeds = std::move(speeds),
@@ -64,7 +66,10 @@ make_engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, double
                           .wake_for_jobs = wake_for_jobs,
                           .batsim_events = batsim_events,
                           .open_registration = open_registration,
-                          .acknowledge_registered = acknowledge_registered};
+                          .acknowledge_registered = acknowledge_registered,
+                          .attempts = attempts,
+                          .windows = std::move(windows),
+                          .reservations = std::move(reservations)};
     MachineParts parts;
     if (machine != nullptr) {
         MachineOptions machine_options = machine->options;
@@ -87,9 +92,13 @@ NativePolicy make_native(const std::string& name, const std::vector<std::pair<in
     for (const auto& [op, value] : order) {
         program.push_back({static_cast<OrderOp>(op), value});
     }
-    return {make_policy(name, {.order = Order(std::move(program)),
-                               .allocation = static_cast<Allocation>(allocation),
-                               .numbers = {numbers.begin(), numbers.end()}})};
+    const auto made_for = [=](Absences absences) {
+        return make_policy(name, {.order = Order(program),
+                                  .allocation = static_cast<Allocation>(allocation),
+                                  .numbers = {numbers.begin(), numbers.end()},
+                                  .absences = absences});
+    };
+    return {made_for(Absences::none), made_for};
 }
 
 // What a run on a machine has besides; columns are empty where it has none.
@@ -112,8 +121,52 @@ void bind_power_record(nb::class_<Record>& record) {
     add("power_state_time", &Record::power_state_time, "float64");
     add("power_state_value", &Record::power_state_value, "int32");
     add("host_state_unavailable", &Record::host_state_unavailable, "uint32");
+    add("host_state_failed", &Record::host_state_failed, "uint32");
+    add("useful_time", &Record::useful_time, "float64");
     record.def_ro("power_state_hosts", &Record::power_state_hosts,
                   "Hosts of each change of power states.");
+}
+
+void bind_windows(nb::module_& module) {
+    nb::class_<TimeWindow>(module, "Window", "A stretch of time in which hosts are not for all.")
+        .def(
+            "__init__",
+            [](TimeWindow* self, const std::string& name, bool reserves, const HostSet& hosts,
+               double start, double end, double announced, bool kills) {
+                const auto kind =
+                    reserves ? TimeWindow::Kind::reservation : TimeWindow::Kind::maintenance;
+                new (self) TimeWindow{kind, hosts, start, end, announced, kills, name};
+            },
+            nb::arg("name"), nb::arg("reserves"), nb::arg("hosts"), nb::arg("start"),
+            nb::arg("end"), nb::arg("announced"), nb::arg("kills"))
+        .def_ro("name", &TimeWindow::name)
+        .def_prop_ro(
+            "kind",
+            [](const TimeWindow& w) {
+                return w.kind == TimeWindow::Kind::maintenance ? "maintenance" : "reservation";
+            },
+            "maintenance or reservation.")
+        .def_ro("hosts", &TimeWindow::hosts)
+        .def_ro("start", &TimeWindow::from)
+        .def_ro("end", &TimeWindow::to)
+        .def_ro("kills", &TimeWindow::kills, "Whether jobs on its hosts end when it begins.")
+        .def_prop_ro(
+            "is_active", [](const TimeWindow& w) { return w.phase == TimeWindow::Phase::active; },
+            "Whether it had begun when it was looked at.")
+        .def("__repr__", [](const TimeWindow& w) {
+            return "<Window " + w.name + ": hosts " + w.hosts.to_string() + " from " +
+                   format_time(w.from) + " to " + format_time(w.to) + ">";
+        });
+    nb::class_<AttemptOptions>(module, "AttemptOptions", "What is done about interrupted jobs.")
+        .def(
+            "__init__",
+            [](AttemptOptions* self, bool resubmit, std::uint32_t max_attempts,
+               double checkpoint_every, double checkpoint_cost, double restart_cost) {
+                new (self) AttemptOptions{resubmit, max_attempts, checkpoint_every, checkpoint_cost,
+                                          restart_cost};
+            },
+            nb::arg("resubmit"), nb::arg("max_attempts"), nb::arg("checkpoint_every"),
+            nb::arg("checkpoint_cost"), nb::arg("restart_cost"));
 }
 
 } // namespace
@@ -188,6 +241,7 @@ void bind_engine(nb::module_& module) {
                 new (self) ExternalEvent{time, static_cast<ExternalEvent::Kind>(kind), hosts, data};
             },
             nb::arg("time"), nb::arg("kind"), nb::arg("hosts"), nb::arg("data"));
+    bind_windows(module);
     nb::class_<BoundEngine>(module, "Engine", "The time-keeper of one run.")
         .def(nb::new_(&make_engine), nb::arg("n_hosts"), nb::arg("table"), nb::kw_only(),
              nb::arg("speed"), nb::arg("speeds"), nb::arg("groups"), nb::arg("reference_speed"),
@@ -195,7 +249,8 @@ void bind_engine(nb::module_& module) {
              nb::arg("launch_delay"), nb::arg("epilogue_delay"), nb::arg("until"),
              nb::arg("share_hosts"), nb::arg("share_storages"), nb::arg("wake_for_jobs"),
              nb::arg("batsim_events"), nb::arg("open_registration"),
-             nb::arg("acknowledge_registered"), nb::arg("submitters"), nb::arg("external_events"),
+             nb::arg("acknowledge_registered"), nb::arg("attempts"), nb::arg("windows"),
+             nb::arg("reservations"), nb::arg("submitters"), nb::arg("external_events"),
              nb::arg("machine").none())
         .def(
             "run",
@@ -210,6 +265,16 @@ void bind_engine(nb::module_& module) {
         .def_prop_ro("now", [](const BoundEngine& e) { return e.now(); })
         .def_prop_ro("n_ended", [](const BoundEngine& e) { return e.n_ended(); })
         .def_prop_ro("n_jobs", [](const BoundEngine& e) { return e.table().jobs.size(); })
+        .def(
+            "attempt",
+            [](const BoundEngine& e, JobIndex job) {
+                const Engine::Attempt attempt = e.attempt(job);
+                return std::pair(attempt.origin, attempt.number);
+            },
+            nb::arg("job"), "Return which job an attempt stands for, and its number from 1 on.")
+        .def(
+            "job_id", [](const BoundEngine& e, JobIndex job) { return e.table().id(job); },
+            nb::arg("job"), "Return the id of a job as text.")
         .def(
             "record", [](BoundEngine& e, bool final) { return e.at_rest().record(final); },
             nb::arg("final"),

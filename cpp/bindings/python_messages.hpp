@@ -24,6 +24,9 @@ struct PythonView::Messages {
     nb::object submissions_ended = module.attr("SubmissionsEnded");
     nb::object jobs_killed = module.attr("JobsKilled");
     nb::object energy_answered = module.attr("EnergyAnswered");
+    nb::object window_announced = module.attr("WindowAnnounced");
+    nb::object window_began = module.attr("WindowBegan");
+    nb::object window_ended = module.attr("WindowEnded");
     nb::object start_job = module.attr("StartJob");
     nb::object reject_job = module.attr("RejectJob");
     nb::object kill_job = module.attr("KillJob");

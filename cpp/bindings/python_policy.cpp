@@ -93,6 +93,7 @@ nb::tuple PythonView::make_events() {
     const auto external = [&](const Event& event) -> const ExternalEvent& {
         return engine_->external_event(event.subject);
     };
+    const auto window = [&](const Event& event) { return engine_->windows()[event.subject]; };
     for (const Event& event : happened) {
         const auto job = [&] { return nb::steal(job_object(event.subject)); };
         switch (event.kind) {
@@ -138,6 +139,15 @@ nb::tuple PythonView::make_events() {
             break;
         case EventKind::hosts_available:
             list.append(messages_->hosts_available(event.time, external(event).hosts));
+            break;
+        case EventKind::window_announced:
+            list.append(messages_->window_announced(event.time, window(event)));
+            break;
+        case EventKind::window_began:
+            list.append(messages_->window_began(event.time, window(event)));
+            break;
+        case EventKind::window_ended:
+            list.append(messages_->window_ended(event.time, window(event)));
             break;
         case EventKind::external_event_occurred:
             list.append(messages_->external_event_occurred(event.time, external(event).data));

@@ -10,7 +10,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <tuple>
 
@@ -135,6 +137,15 @@ void bind_view_job(nb::module_& module) {
                      "start_time + walltime.")
         .def_prop_ro("hosts", of_engine([](Engine& e, JobIndex j) { return e.hosts(j); }),
                      "Hosts that the job holds.")
+        .def_prop_ro("reservation",
+                     of_engine([](Engine& e, JobIndex j) -> std::optional<TimeWindow> {
+                         const WindowIndex window = e.reservation(j);
+                         if (window == no_window) {
+                             return std::nullopt;
+                         }
+                         return e.windows()[window];
+                     }),
+                     "The window that the job runs in; None for most.")
         .def_prop_ro("progress", of_engine(&progress_of),
                      "How far a running or a killed job has come: (profile, part, done) of its "
                      "profile, of the part that it is in, and so on; `part` counts over all "
@@ -252,7 +263,32 @@ void bind_view(nb::module_& module) {
             "Hosts that have failed, and are not back.")
         .def_prop_ro(
             "unavailable", [](PythonView& v) { return v.engine().unavailable_hosts(); },
-            "Hosts that an external event has taken away; jobs on them go on.")
+            "Hosts that an external event or a maintenance has taken away; jobs on them go on.")
+        .def_prop_ro(
+            "windows",
+            [](PythonView& v) {
+                std::vector<TimeWindow> known;
+                std::ranges::copy_if(v.engine().windows(), std::back_inserter(known),
+                                     &TimeWindow::is_known);
+                return known;
+            },
+            "Maintenances and reservations that are announced and not over.")
+        .def_prop_ro(
+            "lost", [](PythonView& v) { return v.engine().lost_hosts(); },
+            "Hosts that are away, or will be once their jobs have ended, for nobody knows how "
+            "long.")
+        .def(
+            "free_in",
+            [](PythonView& v, const TimeWindow& window) {
+                const std::vector<TimeWindow>& all = v.engine().windows();
+                const auto found = std::ranges::find(all, window.name, &TimeWindow::name);
+                if (found == all.end()) {
+                    throw nb::index_error("the run has no such window");
+                }
+                const auto index = static_cast<WindowIndex>(found - all.begin());
+                return v.engine().free_in(index).to_host_set();
+            },
+            nb::arg("window"), "Return the hosts that jobs of a reservation may start on now.")
         .def(
             "power_state",
             [](PythonView& v, std::size_t host) {

@@ -19,6 +19,7 @@ struct PolicySetup {
     Order order;
     Allocation allocation = Allocation::first;
     std::map<std::string, double, std::less<>> numbers = {}; // its own parameters
+    Absences absences = Absences::none;                      // that the run has
 
     // Throws InputError if it was not given.
     double number(std::string_view name) const;
@@ -32,6 +33,13 @@ std::unique_ptr<Policy> make_replanning(Order order, Allocation allocation);
 std::unique_ptr<Policy> make_powercap(PolicySetup setup);
 std::unique_ptr<Policy> make_energy_budget(PolicySetup setup);
 std::unique_ptr<Policy> make_reduce_powercap(PolicySetup setup);
+
+// The same where hosts come and go: they plan around windows of time and hosts that are away.
+std::unique_ptr<Policy> make_fcfs_around_windows(Order order, Allocation allocation);
+std::unique_ptr<Policy> make_filler_around_windows(Order order, Allocation allocation);
+std::unique_ptr<Policy> make_easy_around_windows(Order order, Allocation allocation);
+std::unique_ptr<Policy> make_conservative_around_windows(Order order, Allocation allocation);
+std::unique_ptr<Policy> make_replanning_around_windows(Order order, Allocation allocation);
 
 // The policy for all jobs that fit into the largest group of hosts; the others are rejected.
 std::unique_ptr<Policy> make_group_limit(std::unique_ptr<Policy> policy);

@@ -13,25 +13,35 @@ struct Entry {
     std::unique_ptr<Policy> (*make)(PolicySetup);
 };
 
-// A policy without parameters of its own, with opportunistic shutdown if it is to have it.
-template <std::unique_ptr<Policy> (*make)(Order, Allocation)>
+using Make = std::unique_ptr<Policy> (*)(Order, Allocation);
+
+// A policy without parameters of its own, or the version of it for absences of at least that kind;
+// with opportunistic shutdown if it is to have it.
+template <Make make, Make make_around, Absences least>
 std::unique_ptr<Policy> make_queue_policy(PolicySetup setup) {
     const auto t_idle = setup.numbers.find("t_idle");
-    std::unique_ptr<Policy> policy = make(std::move(setup.order), setup.allocation);
+    std::unique_ptr<Policy> policy =
+        (setup.absences < least ? make : make_around)(std::move(setup.order), setup.allocation);
     return t_idle == setup.numbers.end() || t_idle->second == infinity
                ? std::move(policy)
                : make_opportunistic(std::move(policy), t_idle->second);
 }
 
+// Who only counts free hosts counts none that has failed; who plans must know.
+template <Make make, Make make_around>
+constexpr auto counting = make_queue_policy<make, make_around, Absences::foreseen>;
+template <Make make, Make make_around>
+constexpr auto planning = make_queue_policy<make, make_around, Absences::failures>;
+
 constexpr std::array<Entry, 8> policies{{
-    {"conservative", make_queue_policy<make_conservative>},
-    {"easy", make_queue_policy<make_easy>},
+    {"conservative", planning<make_conservative, make_conservative_around_windows>},
+    {"easy", counting<make_easy, make_easy_around_windows>},
     {"energy_budget", make_energy_budget},
-    {"fcfs", make_queue_policy<make_fcfs>},
-    {"filler", make_queue_policy<make_filler>},
+    {"fcfs", counting<make_fcfs, make_fcfs_around_windows>},
+    {"filler", counting<make_filler, make_filler_around_windows>},
     {"powercap", make_powercap},
     {"reduce_powercap", make_reduce_powercap},
-    {"replanning", make_queue_policy<make_replanning>},
+    {"replanning", planning<make_replanning, make_replanning_around_windows>},
 }};
 
 } // namespace

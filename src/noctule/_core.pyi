@@ -183,6 +183,12 @@ class Record:
     def host_state_unavailable(self) -> numpy.typing.NDArray[numpy.uint32]: ...
 
     @property
+    def host_state_failed(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+
+    @property
+    def useful_time(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+    @property
     def power_state_hosts(self) -> list[HostSet]:
         """Hosts of each change of power states."""
 
@@ -396,10 +402,46 @@ class ExternalEvent:
 
     def __init__(self, time: float, kind: int, hosts: HostSet, data: str) -> None: ...
 
+class Window:
+    """A stretch of time in which hosts are not for all."""
+
+    def __init__(self, name: str, reserves: bool, hosts: HostSet, start: float, end: float, announced: float, kills: bool) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str:
+        """maintenance or reservation."""
+
+    @property
+    def hosts(self) -> HostSet: ...
+
+    @property
+    def start(self) -> float: ...
+
+    @property
+    def end(self) -> float: ...
+
+    @property
+    def kills(self) -> bool:
+        """Whether jobs on its hosts end when it begins."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it had begun when it was looked at."""
+
+    def __repr__(self) -> str: ...
+
+class AttemptOptions:
+    """What is done about interrupted jobs."""
+
+    def __init__(self, resubmit: bool, max_attempts: int, checkpoint_every: float, checkpoint_cost: float, restart_cost: float) -> None: ...
+
 class Engine:
     """The time-keeper of one run."""
 
-    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, speeds: Sequence[float], groups: Sequence[int], reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float, share_hosts: bool, share_storages: bool, wake_for_jobs: bool, batsim_events: bool, open_registration: bool, acknowledge_registered: bool, submitters: Sequence[Sequence[int]], external_events: Sequence[Sequence[ExternalEvent]], machine: MachineSetup | None) -> None: ...
+    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, speeds: Sequence[float], groups: Sequence[int], reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float, share_hosts: bool, share_storages: bool, wake_for_jobs: bool, batsim_events: bool, open_registration: bool, acknowledge_registered: bool, attempts: AttemptOptions, windows: Sequence[Window], reservations: Sequence[int], submitters: Sequence[Sequence[int]], external_events: Sequence[Sequence[ExternalEvent]], machine: MachineSetup | None) -> None: ...
 
     def run(self, policy: NativePolicy, n_calls: int) -> bool:
         """Call the policy at most so many times; False once the run has ended."""
@@ -412,6 +454,12 @@ class Engine:
 
     @property
     def n_jobs(self) -> int: ...
+
+    def attempt(self, job: int) -> tuple[int, int]:
+        """Return which job an attempt stands for, and its number from 1 on."""
+
+    def job_id(self, job: int) -> str:
+        """Return the id of a job as text."""
 
     def record(self, final: bool) -> Record:
         """
@@ -534,6 +582,10 @@ class ViewJob:
         """Hosts that the job holds."""
 
     @property
+    def reservation(self) -> Window | None:
+        """The window that the job runs in; None for most."""
+
+    @property
     def progress(self) -> list[tuple[str, int, float]]:
         """
         How far a running or a killed job has come: (profile, part, done) of its profile, of the part that it is in, and so on; `part` counts over all repetitions of a sequence, and is -1 where nobody can tell.
@@ -612,7 +664,22 @@ class View:
 
     @property
     def unavailable(self) -> HostSet:
-        """Hosts that an external event has taken away; jobs on them go on."""
+        """
+        Hosts that an external event or a maintenance has taken away; jobs on them go on.
+        """
+
+    @property
+    def windows(self) -> list[Window]:
+        """Maintenances and reservations that are announced and not over."""
+
+    @property
+    def lost(self) -> HostSet:
+        """
+        Hosts that are away, or will be once their jobs have ended, for nobody knows how long.
+        """
+
+    def free_in(self, window: Window) -> HostSet:
+        """Return the hosts that jobs of a reservation may start on now."""
 
     def power_state(self, host: int) -> int:
         """Return the power state of a host."""

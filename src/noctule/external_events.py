@@ -14,14 +14,14 @@ from noctule.errors import InputError
 
 __all__ = ["ExternalEvent", "ExternalEvents"]
 
-Kind = Literal["available", "unavailable", "generic"]
+Kind = Literal["restored", "available", "failed", "unavailable", "generic"]
 #: In the order in which events of one date occur.
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalEvent:
-    """One event: hosts that become available or unavailable, or the JSON text of another."""
+    """One event: hosts that fail, are restored, come or go, or the JSON text of another."""
 
     time: float
     kind: Kind
@@ -35,8 +35,8 @@ class ExternalEvents:
 
     Attributes:
         times: dates, none before the one in front of it.
-        kinds: available, unavailable or generic.
-        hosts: hosts that come or go; None for generic events.
+        kinds: restored, available, failed, unavailable or generic.
+        hosts: hosts that this happens to; None for generic events.
         data: JSON texts of generic events; None for others.
         source: where they come from, for errors.
     """
@@ -101,7 +101,7 @@ class ExternalEvents:
         if event.kind != "generic":
             if event.hosts is None or event.data is not None:
                 found = "no hosts" if event.hosts is None else "data"
-                raise InputError(f"{where}: got {found}, expected hosts that become {event.kind}")
+                raise InputError(f"{where}: got {found}, expected hosts that are {event.kind}")
             return
         if event.data is None or event.hosts is not None:
             found = "no data" if event.data is None else "hosts"

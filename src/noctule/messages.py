@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from noctule._core import HostSet, ViewJob
+from noctule._core import HostSet, ViewJob, Window
 from noctule.workload import Job, JobId, Profile
 
 __all__ = [
@@ -49,6 +49,9 @@ __all__ = [
     "StartJob",
     "SubmissionsEnded",
     "TimerFired",
+    "WindowAnnounced",
+    "WindowBegan",
+    "WindowEnded",
 ]
 
 
@@ -111,7 +114,7 @@ class PowerStateChanged(msgspec.Struct, frozen=True, gc=False, tag=True):
 
 
 class HostFailed(msgspec.Struct, frozen=True, gc=False, tag=True):
-    """A host went off by itself; a job on it has failed."""
+    """A host went off by itself, or by an external event; a job on it has failed."""
 
     time: float
     host: int
@@ -136,6 +139,27 @@ class HostsAvailable(msgspec.Struct, frozen=True, gc=False, tag=True):
 
     time: float
     hosts: HostSet
+
+
+class WindowAnnounced(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """A maintenance or a reservation became known; those known from the beginning are not told."""
+
+    time: float
+    window: Window
+
+
+class WindowBegan(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """A maintenance took its hosts away, or a reservation keeps its for its jobs from now on."""
+
+    time: float
+    window: Window
+
+
+class WindowEnded(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """The hosts of a window may be used again as before it."""
+
+    time: float
+    window: Window
 
 
 class ExternalEventOccurred(msgspec.Struct, frozen=True, gc=False, tag=True):
@@ -324,6 +348,9 @@ Event = (
     | SubmissionsEnded
     | ExternalEventsEnded
     | JobsKilled
+    | WindowAnnounced
+    | WindowBegan
+    | WindowEnded
 )
 #: Any decision.
 Decision = (

@@ -22,10 +22,11 @@ from noctule import _core
 from noctule.errors import InputError
 from noctule.power_files import switches_between
 from noctule.rates import NO_RATES, Rates, amounts_of
-from noctule.record import Floats, JobState, has_ended
+from noctule.record import Floats, JobState, has_ended, is_attempt
 from noctule.schedule import Schedule
 
 __all__ = [
+    "ATTEMPTS",
     "COUNTS",
     "ENERGY",
     "FAMILIES",
@@ -129,6 +130,17 @@ FOOTPRINT = (
         "co2_kg", "kg", "carbon dioxide of all hosts in the window: power times carbon intensity"
     ),
     Metric("cost_eur", "EUR", "price of what all hosts drew in the window"),
+)
+#: Numbers of runs in which jobs may be interrupted; others have none of them.
+ATTEMPTS = (
+    Metric("n_resubmitted", "jobs", "jobs that are a further attempt of another, as 17#2 of 17"),
+    Metric(
+        "lost_node_seconds",
+        "s",
+        "host-seconds that ended jobs held and that were lost by an interruption, or spent on "
+        "launches, checkpoints and restarts",
+    ),
+    Metric("goodput", "", "share of the host-seconds held by ended jobs that was not lost"),
 )
 #: The statistics of each of these.
 STATISTICS = ("mean", "median", "p90", "p95", "p99", "max")
@@ -241,7 +253,8 @@ def summary(
 ) -> dict[str, float | int]:
     """Return every number of METRICS, in that order; NaN where there is nothing to measure.
 
-    Those of ENERGY follow if energy was counted, and those of FOOTPRINT as far as rates tell them.
+    Those of ATTEMPTS follow if jobs may have been interrupted, those of ENERGY if it was counted,
+    and those of FOOTPRINT as far as rates tell them.
     """
     _check_cuts(warm_up, cool_down)
     _check_threshold(threshold)
@@ -259,8 +272,10 @@ def summary(
         threshold=threshold,
     )
     numbers = named(of_state, n_zero_runtime, totals, families)
+    window = window_of(schedule, warm_up=warm_up, cool_down=cool_down)
+    if len(record.useful_time):
+        numbers |= _attempts(schedule, window)
     if schedule.counts_energy:
-        window = window_of(schedule, warm_up=warm_up, cool_down=cool_down)
         # not so if nothing ended, or all was cut off
         if window.end >= window.start:
             numbers |= _energy(schedule, window, int(numbers["n_completed"]))
@@ -269,6 +284,19 @@ def summary(
             unknown = (*(metric.name for metric in ENERGY), *rates.by_amount)
             numbers |= dict.fromkeys(unknown, math.nan)
     return numbers
+
+
+def _attempts(schedule: Schedule, window: Window) -> Numbers:
+    rows = _ended(schedule, window)
+    record = schedule.record
+    held = record.n_hosts[rows] * schedule.column("runtime")[rows]
+    useful = _sum(record.n_hosts[rows] * record.useful_time[rows])
+    ids = schedule.column("job_id")[_submitted(schedule, window)].tolist()
+    return {
+        "n_resubmitted": sum(map(is_attempt, ids)),
+        "lost_node_seconds": _sum(held) - useful,
+        "goodput": _ratio(useful, _sum(held)),
+    }
 
 
 def _energy(schedule: Schedule, window: Window, n_completed: int) -> Numbers:

@@ -5,6 +5,7 @@ The engine's own record (`noctule._core.Record`) and one read from files look th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -39,6 +40,14 @@ class JobState(IntEnum):
 
 
 STATE_WORDS = tuple(state.word for state in JobState)
+
+
+_ATTEMPT = re.compile(r".*#\d+", re.DOTALL)
+
+
+def is_attempt(job_id: object) -> bool:
+    """Tell whether an id is that of a further attempt of a job, as `17#2` is of 17."""
+    return _ATTEMPT.fullmatch(str(job_id)) is not None
 
 
 def has_ended(state: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
@@ -106,8 +115,19 @@ class RecordLike(Protocol):
         """Numbers of unavailable hosts from then on; empty where there were no external events."""
 
     @property
+    def host_state_failed(self) -> Counts:
+        """Numbers of failed hosts from then on; empty where none failed by external events."""
+
+    @property
+    def useful_time(self) -> Floats:
+        """Seconds of each run that were neither lost nor spent on checkpoints and the like.
+
+        Empty where jobs were never interrupted.
+        """
+
+    @property
     def metadata(self) -> Sequence[str]:
-        """What the policy has written down about each job; empty where it never did."""
+        """What the policy has written down about each job, or why it was interrupted."""
 
     @property
     def energy(self) -> Floats:
@@ -228,6 +248,8 @@ class PlainRecord:
     )
     power_state_hosts: Sequence[HostSet] = ()
     metadata: Sequence[str] = ()
+    host_state_failed: Counts = field(default_factory=_no_counts)
+    useful_time: Floats = field(default_factory=_no_floats)
 
     def hosts(self, row: int) -> HostSet:
         """Return the hosts of one row; none if the job never started."""
@@ -252,6 +274,7 @@ HOST_STATE_FIELDS = {
     "host_state_switching_on": "n_switching_on",
     "host_state_switching_off": "n_switching_off",
     "host_state_unavailable": "n_unavailable",
+    "host_state_failed": "n_failed",
 }
 
 

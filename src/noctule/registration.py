@@ -1,4 +1,7 @@
-"""Jobs that a policy registers while a run goes on, beside those of the workload."""
+"""Jobs that appear while a run goes on, beside those of the workload.
+
+A policy registers some; others are further attempts of jobs that a failure has ended.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from noctule.columns import KIND_DELAY, KIND_PROGRAM, KIND_UNSUPPORTED, id_colum
 from noctule.errors import DecisionError, InputError
 from noctule.profile_facts import kind_of, type_of
 from noctule.programs import NO_PROGRAM, Programs, check_size
-from noctule.record import PlainJobs
+from noctule.record import PlainJobs, is_attempt
 from noctule.workload import Job, JobId, Label, Profile, Workload
 
 
@@ -39,13 +42,23 @@ class Registration:
 class RunJobs:
     """What a view must know of jobs beside the engine: the workload's, then those registered."""
 
-    def __init__(self, workload: Workload, scale: float, *, runs_programs: bool) -> None:
+    def __init__(
+        self,
+        engine: _core.Engine,
+        workload: Workload,
+        scale: float,
+        *,
+        runs_programs: bool,
+        resubmits: bool,
+    ) -> None:
         """Take the workload, and the work that a unit of its amounts stands for."""
+        self._engine = engine
+        self._resubmits = resubmits
         self._runs_programs = runs_programs
         self._workload = workload
         self._scale = scale
-        self._registered: list[Job] = []
-        self._profile_names: list[str] = []
+        self._registered: dict[int, Job] = {}  # by position
+        self._profile_names: dict[int, str] = {}
         self._ids: set[str] = set()
         self._programs: Programs | None = None
 
@@ -72,14 +85,19 @@ class RunJobs:
             self._ids.update(map(str, self._workload.job_ids.tolist()))
         if str(job.id) in self._ids:
             raise DecisionError(f"RegisterJob(job_id={job.id}): the id is taken")
+        if self._resubmits and is_attempt(job.id):
+            raise DecisionError(
+                f"RegisterJob(job_id={job.id}): the id ends as those of further attempts do"
+            )
         try:
             alone = Workload.from_jobs([job], source=f"RegisterJob(job_id={job.id})")
         except InputError as error:
             raise DecisionError(str(error)) from None
         table = alone.table
         self._ids.add(str(job.id))
-        self._registered.append(job)
-        self._profile_names.append(alone.profile_name(0))
+        position = self._engine.n_jobs
+        self._registered[position] = job
+        self._profile_names[position] = alone.profile_name(0)
         kind = int(table.kind[0])
         programs = self._with_programs() if kind == KIND_PROGRAM else None
         return Registration(
@@ -125,33 +143,47 @@ class RunJobs:
         return self._programs
 
     def job_id(self, index: int) -> JobId:
-        """Return the id of a registered job."""
-        return self._registered[index - len(self._workload)].id
+        """Return the id of a job: a further attempt has that of its first one, and a number."""
+        job = self._registered.get(index)
+        return self._engine.job_id(index) if job is None else job.id
 
     def label(self, name: str, index: int) -> Label:
         """Return the user, group or queue of a job."""
-        if index < len(self._workload):
-            return self._workload.label(name, index)
-        label: Label = getattr(self._registered[index - len(self._workload)], name)
+        origin, _ = self._engine.attempt(index)
+        if origin < len(self._workload):
+            return self._workload.label(name, origin)
+        label: Label = getattr(self._registered[origin], name)
         return label
 
     def extra(self, index: int) -> Mapping[str, Any]:
         """Return the fields of a job that nothing here uses."""
-        if index < len(self._workload):
-            return self._workload.extra(index)
-        return self._registered[index - len(self._workload)].extra
+        origin, _ = self._engine.attempt(index)
+        if origin < len(self._workload):
+            return self._workload.extra(origin)
+        return self._registered[origin].extra
 
     def as_table(self) -> PlainJobs | None:
-        """Return the registered jobs as a Schedule wants them."""
-        jobs = self._registered
-        if not jobs:
+        """Return registered jobs and further attempts as a Schedule wants them."""
+        positions = range(len(self._workload), self._engine.n_jobs)
+        if not positions:
             return None
-        ids = id_column([job.id for job in jobs])
+        ids = id_column([self.job_id(position) for position in positions])
+        origins = [self._engine.attempt(position)[0] for position in positions]
+        asked = [self._asked(origin) for origin in origins]
         return PlainJobs(
             name=self._workload.name,
             job_ids=ids if isinstance(ids, np.ndarray) else np.array(ids, dtype=object),
-            n_hosts=np.array([job.request.n_hosts for job in jobs], dtype=np.uint32),
-            walltime=np.array([job.walltime for job in jobs]),
-            profile_names=self._profile_names,
-            users=[job.user for job in jobs],
+            n_hosts=np.array([n_hosts for n_hosts, _, _ in asked], dtype=np.uint32),
+            walltime=np.array([walltime for _, walltime, _ in asked]),
+            profile_names=[name for _, _, name in asked],
+            users=[self.label("user", position) for position in positions],
         )
+
+    def _asked(self, origin: int) -> tuple[int, float, str]:
+        """Return the hosts, the walltime and the name of the profile of a first attempt."""
+        if origin < len(self._workload):
+            workload = self._workload
+            n_hosts, walltime = workload.n_hosts[origin], workload.walltime[origin]
+            return int(n_hosts), float(walltime), workload.profile_name(origin)
+        job = self._registered[origin]
+        return job.request.n_hosts, job.walltime, self._profile_names[origin]

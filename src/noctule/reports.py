@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from noctule.console import Result, Table, number_text, plain_table
-from noctule.metrics import COUNTS, ENERGY, FAMILIES, FOOTPRINT, STATISTICS, TOTALS, Metric, summary
+from noctule.metrics import (
+    ATTEMPTS,
+    COUNTS,
+    ENERGY,
+    FAMILIES,
+    FOOTPRINT,
+    STATISTICS,
+    TOTALS,
+    Metric,
+    summary,
+)
 from noctule.policies import known_policies
 from noctule.policies.native import ALLOCATIONS, NATIVE_POLICIES
 from noctule.policies.orders import NAMED_ORDERS
@@ -104,7 +114,8 @@ def _single_rows(summaries: Sequence[Summary]) -> list[list[str]]:
     """Return a row for each count that is not zero everywhere, and for each total."""
     rows = []
     known = {name for numbers in summaries for name in numbers}
-    totals = [metric for metric in (*TOTALS, *ENERGY, *FOOTPRINT) if metric.name in known]
+    measured = (*TOTALS, *ATTEMPTS, *ENERGY, *FOOTPRINT)
+    totals = [metric for metric in measured if metric.name in known]
     for metric in (*COUNTS, *totals):
         values = [numbers.get(metric.name, math.nan) for numbers in summaries]
         if any(values) or metric in totals:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -26,8 +26,10 @@ from noctule.file_hashes import FileHash, hash_of, hash_of_text, sync, write_has
 from noctule.footprint import Footprint
 from noctule.footprint_files import FOOTPRINT_FILE_NAMES, footprint_texts
 from noctule.formats import load_workload
+from noctule.formats.event_files import load_events
 from noctule.formats.platforms import load_platform
 from noctule.formats.rates import load_rates, rate_file
+from noctule.formats.windows_toml import load_windows
 from noctule.machine import Billing, Solver
 from noctule.platform import Platform
 from noctule.policy import PolicySpec
@@ -35,7 +37,7 @@ from noctule.power_files import POWER_FILE_NAMES
 from noctule.rates import NO_RATES, Rates
 from noctule.schedule import Schedule
 from noctule.schedule_files import FILE_NAMES
-from noctule.simulation import OptionValues, ProgressReport, simulate
+from noctule.simulation import OnFailure, OptionValues, ProgressReport, simulate
 from noctule.workload import Workload
 
 __all__ = [
@@ -97,27 +99,17 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     report_ranks: bool = False
     batsim_latency: bool = False
     wake_for_jobs: bool | None = None
+    on_failure: OnFailure = "end"
+    max_attempts: int | None = None
+    checkpoint_every: float | None = None
+    checkpoint_cost: float = 0.0
+    restart_cost: float = 0.0
 
     def as_keywords(self) -> OptionValues:
         """Return the options as `simulate` takes them."""
-        keywords: OptionValues = {
-            "enforce_walltime": self.enforce_walltime,
-            "reject_oversized": self.reject_oversized,
-            "launch_delay": self.launch_delay,
-            "epilogue_delay": self.epilogue_delay,
-            "clairvoyant": self.clairvoyant,
-            "wait_for_timers": self.wait_for_timers,
-            "energy": self.energy,
-            "solver": self.solver,
-            "share_hosts": self.share_hosts,
-            "machine": self.machine,
-            "report_ranks": self.report_ranks,
-            "batsim_latency": self.batsim_latency,
-            "wake_for_jobs": self.wake_for_jobs,
-        }
-        if self.until is not None:
-            keywords["until"] = self.until
-        return keywords
+        given = msgspec.structs.asdict(self)
+        told = {name: value for name, value in given.items() if value is not None}
+        return cast("OptionValues", told)
 
 
 class PlatformOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -151,6 +143,8 @@ class RunOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reading: ReadingOptions = ReadingOptions()
     simulation: SimulationOptions = SimulationOptions()
     footprint: FootprintOptions = FootprintOptions()
+    events: str | None = None
+    windows: str | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -219,12 +213,16 @@ def execute(
     hosts = _platform(options.platform, workload)
     rates = _rates(options, workload)
     inputs += tuple(hash_of(path) for path in (*workload.files, *hosts.files))
+    events = None if options.events is None else load_events(options.events)
+    windows = None if options.windows is None else load_windows(options.windows)
     read = time.perf_counter()
     if on_read is not None:
         on_read(workload)
     keywords = options.simulation.as_keywords()
     before = time.perf_counter()
-    schedule = simulate(hosts, workload, options.policy, progress=progress, **keywords)
+    schedule = simulate(
+        hosts, workload, options.policy, events, windows=windows, progress=progress, **keywords
+    )
     timing = Timing(read_s=read - began, simulate_s=time.perf_counter() - before)
     if rates != NO_RATES:
         rates.demand(0.0, schedule.end)
@@ -413,7 +411,14 @@ def _changed(path: object, got: str, expected: str) -> InputError:
 
 def _input_paths(options: RunOptions) -> list[str]:
     policy = _policy_file(PolicySpec.parse(options.policy))
-    paths = (options.workload, options.platform.file, policy, *options.footprint.files)
+    paths = (
+        options.workload,
+        options.platform.file,
+        policy,
+        *options.footprint.files,
+        options.events,
+        options.windows,
+    )
     return [path for path in paths if path is not None]
 
 
@@ -443,6 +448,8 @@ def _with_paths(options: RunOptions, moved: Mapping[str, str]) -> RunOptions:
             None if carbon is None else moved.get(carbon, carbon),
             None if price is None else moved.get(price, price),
         ),
+        events=None if options.events is None else moved[options.events],
+        windows=None if options.windows is None else moved[options.windows],
     )
 
 

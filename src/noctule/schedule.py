@@ -151,7 +151,8 @@ class Schedule:
         """All jobs, in the order in which they ended, were rejected or cancelled."""
         import pandas as pd
 
-        names = COLUMNS if not len(self.record.metadata) else (*COLUMNS, "metadata")
+        others = [name for name in ("metadata", "useful_time") if len(getattr(self.record, name))]
+        names = (*COLUMNS, *others)
         data: dict[str, Any] = {name: self.column(name) for name in names}
         data["state"] = pd.Categorical.from_codes(
             self.record.state.astype(np.int8), categories=pd.Index(STATE_WORDS)
@@ -320,6 +321,7 @@ class Schedule:
             host_sets,
             energy=known_energy(columns),
             metadata=columns.metadata,
+            useful_time=np.empty(0) if columns.useful_time is None else columns.useful_time,
             **others,
         )
         schedule = cls(platform, tables, record, spent=spent, end=end)
@@ -398,6 +400,7 @@ class Schedule:
             if printed is None and self.counts_energy
             else printed,
             metadata=self.record.metadata,
+            useful_time=self.record.useful_time if len(self.record.useful_time) else None,
         )
 
     def _make_column(self, name: str) -> npt.NDArray[Any]:
@@ -482,6 +485,7 @@ _MAKERS: Mapping[str, Callable[[Schedule], npt.NDArray[Any]]] = {
     "state": lambda s: np.array(STATE_WORDS, dtype=object)[s.record.state],
     "energy": _energy,
     "stretch": _stretch,
+    "useful_time": lambda s: s.record.useful_time,
     "metadata": lambda s: np.array(s.record.metadata or [""] * len(s), dtype=object),
 }
 

@@ -41,6 +41,8 @@ JOBS_COLUMNS = (
     "consumed_energy",
     "metadata",
 )
+#: The last column, where jobs may be interrupted.
+USEFUL_TIME = "useful_time"
 HOST_STATES_COLUMNS = (
     "time",
     "nb_sleeping",
@@ -92,10 +94,18 @@ class JobColumns:
     stretch: Floats
     consumed_energy: Floats | None = None
     metadata: Sequence[str] = ()
+    useful_time: Floats | None = None
 
     def __len__(self) -> int:
         """Return the number of jobs."""
         return len(self.job_id)
+
+    def known_energy(self) -> Floats:
+        """Return the joules of jobs in a file; Batsim writes -1 where it did not count them."""
+        energy = self.consumed_energy
+        if energy is None or not (energy >= 0).any():
+            return np.empty(0)
+        return np.where(energy >= 0, energy, np.nan) if (energy < 0).any() else energy
 
 
 HostTexts = Callable[[int, int], Sequence[str]]
@@ -111,11 +121,13 @@ def known_energy(columns: JobColumns) -> Floats:
 
 def jobs_text(columns: JobColumns, hosts_text: HostTexts) -> Iterator[str]:
     """Yield jobs.csv in pieces; `hosts_text(first, last)` gives the hosts of some rows."""
-    yield ",".join(JOBS_COLUMNS) + "\n"
+    useful = columns.useful_time
+    yield ",".join((*JOBS_COLUMNS, *(() if useful is None else (USEFUL_TIME,)))) + "\n"
     for first in range(0, len(columns), _ROWS_AT_ONCE):
         last = min(first + _ROWS_AT_ONCE, len(columns))
         lines = _job_lines(columns, hosts_text(first, last), slice(first, last))
-        yield "".join(_with_metadata(lines, columns.metadata[first:last]))
+        lines = _with_metadata(lines, columns.metadata[first:last])
+        yield "".join(lines if useful is None else _with_useful_time(lines, useful[first:last]))
 
 
 def _job_lines(columns: JobColumns, hosts: Sequence[str], rows: slice) -> Sequence[str]:
@@ -142,6 +154,14 @@ def _with_metadata(lines: Sequence[str], metadata: Sequence[str]) -> Sequence[st
     return [
         line.removesuffix('""\n') + '"' + text.replace('"', '""') + '"\n'
         for line, text in zip(lines, metadata, strict=True)
+    ]
+
+
+def _with_useful_time(lines: Sequence[str], useful: Floats) -> Sequence[str]:
+    """Add the column that runs have in which jobs may be interrupted."""
+    return [
+        f"{line.removesuffix(chr(10))},{'' if math.isnan(seconds) else f'{seconds:f}'}\n"
+        for line, seconds in zip(lines, useful.tolist(), strict=True)
     ]
 
 

@@ -53,7 +53,7 @@ _COLUMNS = (
     *("job_id", "workload", "user"),
     *(name for name in _NUMBERS if name != "slowdown"),
     *("n_hosts", "hosts", "state", "energy", "profile", "slowdown", "consumed_energy"),
-    "metadata",
+    *("metadata", "useful_time"),
 )
 _LABEL_KINDS = ("none", "int", "text", "json")
 _KEY = b"noctule"
@@ -151,6 +151,8 @@ def _job_arrays(pa: ModuleType, schedule: ParquetSchedule) -> dict[str, Any]:
         arrays["consumed_energy"] = pa.array(schedule.consumed_energy)
     if len(columns.metadata):
         arrays["metadata"] = pa.array(list(columns.metadata), pa.string())
+    if columns.useful_time is not None:
+        arrays["useful_time"] = pa.array(columns.useful_time, mask=np.isnan(columns.useful_time))
     return arrays
 
 
@@ -286,6 +288,7 @@ def _job_columns(table: ParquetTable, id_kind: str) -> JobColumns:
         state=np.array([codes[word] for word in words], dtype=np.uint8),
         consumed_energy=_energy(table),
         metadata=table.texts("metadata") if table.has("metadata") else (),
+        useful_time=table.numbers("useful_time") if table.has("useful_time") else None,
         **numbers,
     )
 

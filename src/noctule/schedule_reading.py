@@ -22,7 +22,7 @@ from noctule.compression import read_bytes
 from noctule.errors import InputError
 from noctule.platform import MAX_HOSTS
 from noctule.record import STATE_WORDS, Counts, Floats, JobState, PlainJobs, has_ended
-from noctule.schedule_files import FINAL_STATES, HOST_STATES_COLUMNS, JobColumns
+from noctule.schedule_files import FINAL_STATES, HOST_STATES_COLUMNS, USEFUL_TIME, JobColumns
 
 if TYPE_CHECKING:
     from noctule._core import HostSet
@@ -46,6 +46,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "hosts": ("allocated_resources", "allocated_processors", "hosts"),
     "consumed_energy": ("consumed_energy", "energy"),
     "metadata": ("metadata",),
+    "useful_time": (USEFUL_TIME,),
 }
 _HOST_STATE_FIELDS = {
     title: title.replace("nb_", "host_state_") for title in HOST_STATES_COLUMNS[1:]
@@ -181,6 +182,7 @@ def read_jobs(path: Path, parse: Callable[[str], HostSet]) -> JobFile:
         stretch=stretch,
         consumed_energy=_given(table, "consumed_energy", np.full(len(table), -1.0)),
         metadata=_metadata(table),
+        useful_time=_useful_time(table),
     )
     _refuse_duplicates(table, columns)
     users = table.column(_NAMES["user"])[1]
@@ -191,6 +193,11 @@ def _metadata(table: CsvTable) -> Sequence[str]:
     """Return what was written down about the jobs; nothing if that is so for all of them."""
     texts = table.column(_NAMES["metadata"])[1] or ()
     return texts if any(texts) else ()
+
+
+def _useful_time(table: CsvTable) -> Floats | None:
+    name, texts = table.column(_NAMES["useful_time"])
+    return None if texts is None else table.numbers(name, texts, "a number of seconds")
 
 
 def read_totals(path: Path) -> dict[str, str]:

@@ -10,7 +10,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack, get_args
 
 from noctule import _core
 from noctule.columns import KIND_PROGRAM
@@ -29,9 +29,10 @@ from noctule.machine import (
 from noctule.platform import Platform
 from noctule.policies import make_policy
 from noctule.policy import Policy, PolicySpec, View
-from noctule.record import JobsLike
+from noctule.record import JobsLike, is_attempt
 from noctule.registration import RunJobs
 from noctule.schedule import Schedule
+from noctule.windows import Maintenance, Windows
 from noctule.workload import JobId, Workload
 
 __all__ = ["OptionValues", "Options", "Progress", "Simulation", "simulate"]
@@ -51,6 +52,8 @@ class Progress:
 
 
 ProgressReport = Callable[[Progress], object]
+OnFailure = Literal["end", "resubmit"]
+ON_FAILURE: tuple[OnFailure, ...] = get_args(OnFailure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,12 @@ class Options:
             decisions dated in the past take effect at once, registered jobs are submitted at once.
         open_registration: the run does not end before the policy decides FinishRegistration.
         acknowledge_registered: tell by JobSubmitted of jobs that the policy itself has registered.
+        on_failure: what becomes of jobs that a failing host or a maintenance ends: `end`, or
+            `resubmit` them as new attempts, with ids such as `17#2`.
+        max_attempts: of one job, the first one included.
+        checkpoint_every: seconds of work between two checkpoints of a job; none by default.
+        checkpoint_cost: seconds that each of them takes.
+        restart_cost: seconds that every attempt but the first begins with.
     """
 
     until: float = math.inf
@@ -101,19 +110,32 @@ class Options:
     batsim_events: bool = False
     open_registration: bool = False
     acknowledge_registered: bool = True
+    on_failure: OnFailure = "end"
+    max_attempts: int | None = None
+    checkpoint_every: float = math.inf
+    checkpoint_cost: float = 0.0
+    restart_cost: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse negative and meaningless numbers, and words that mean nothing."""
-        for name, words in (("energy", BILLINGS), ("solver", SOLVERS)):
+        named = (("energy", BILLINGS), ("solver", SOLVERS), ("on_failure", ON_FAILURE))
+        for name, words in named:
             if getattr(self, name) not in words:
                 raise InputError(
                     f"{name}: got {getattr(self, name)!r}, expected {' or '.join(words)}"
                 )
-        for name in ("until", "launch_delay", "epilogue_delay"):
+        delays = ("launch_delay", "epilogue_delay", "checkpoint_cost", "restart_cost")
+        for name in ("until", *delays):
             value = getattr(self, name)
             finite = name == "until" or math.isfinite(value)
             if not (value >= 0 and finite):
                 raise InputError(f"{name}: got {value}, expected a number >= 0")
+        if not self.checkpoint_every > 0:
+            raise InputError(
+                f"checkpoint_every: got {self.checkpoint_every}, expected a number above 0"
+            )
+        if self.max_attempts is not None and not 1 <= self.max_attempts < 2**32:
+            raise InputError(f"max_attempts: got {self.max_attempts}, expected a whole number >= 1")
 
 
 class OptionValues(TypedDict, total=False):
@@ -137,6 +159,11 @@ class OptionValues(TypedDict, total=False):
     batsim_events: bool
     open_registration: bool
     acknowledge_registered: bool
+    on_failure: OnFailure
+    max_attempts: int | None
+    checkpoint_every: float
+    checkpoint_cost: float
+    restart_cost: float
 
 
 class Simulation:
@@ -149,6 +176,7 @@ class Simulation:
         policy: str | PolicySpec | type | Policy,
         external_events: ExternalEvents | Sequence[ExternalEvents] | None = None,
         *,
+        windows: Windows | None = None,
         submitters: Sequence[Sequence[JobId]] | None = None,
         **options: Unpack[OptionValues],
     ) -> None:
@@ -159,6 +187,7 @@ class Simulation:
             workload: jobs.
             policy: who decides.
             external_events: what happens from outside; several lists are submitted one by one.
+            windows: maintenances and reservations that are known beforehand.
             submitters: with batsim_latency, the ids of the jobs that each submitter submits; one
                 submits all of them if nothing is said.
             options: see Options.
@@ -166,6 +195,7 @@ class Simulation:
         self.platform = platform
         self.workload = workload
         self.external_events = _as_lists(external_events)
+        self.windows = (windows or Windows()).on(platform.n_hosts)
         self.options = Options(**options)
         self._policy = make_policy(policy)
         self._refuse_unsupported()
@@ -194,11 +224,20 @@ class Simulation:
             batsim_events=self.options.batsim_events,
             open_registration=self.options.open_registration,
             acknowledge_registered=self.options.acknowledge_registered,
+            attempts=self._attempts(),
+            windows=self.windows.as_core(),
+            reservations=self.windows.reservations_of(workload),
             submitters=_positions(workload, submitters),
             external_events=[_core_events(events) for events in self.external_events],
             machine=machine,
         )
-        self._jobs = RunJobs(workload, scale, runs_programs=machine is not None)
+        self._jobs = RunJobs(
+            self._engine,
+            workload,
+            scale,
+            runs_programs=machine is not None,
+            resubmits=self.options.on_failure == "resubmit",
+        )
         self.view = View(self._engine, self._jobs, self.options.clairvoyant)
         self._ended = False
         self._stepping = False
@@ -213,6 +252,22 @@ class Simulation:
     def is_native(self) -> bool:
         """Whether the policy runs without Python."""
         return isinstance(self._policy, _core.NativePolicy)
+
+    @property
+    def may_interrupt_jobs(self) -> bool:
+        """Whether jobs may be ended from outside, or take steps against it: what is lost counts."""
+        options = self.options
+        return (
+            self._has_failures
+            or any(isinstance(one, Maintenance) and one.kills for one in self.windows)
+            or options.on_failure == "resubmit"
+            or options.checkpoint_every < math.inf
+            or options.restart_cost > 0
+        )
+
+    @property
+    def _has_failures(self) -> bool:
+        return any("failed" in events.kinds for events in self.external_events)
 
     @property
     def _native_parts(self) -> tuple[_core.Engine, _core.NativePolicy]:
@@ -337,7 +392,24 @@ class Simulation:
                 raise InputError(f"wake_for_jobs: {told}, expected it without {name}")
         return wakes
 
+    def _attempts(self) -> _core.AttemptOptions:
+        options = self.options
+        most = 2**32 - 1 if options.max_attempts is None else options.max_attempts
+        return _core.AttemptOptions(
+            options.on_failure == "resubmit",
+            most,
+            options.checkpoint_every,
+            options.checkpoint_cost,
+            options.restart_cost,
+        )
+
     def _refuse_unsupported(self) -> None:
+        self._refuse_ambiguous_ids()
+        if self.options.batsim_latency and (self._has_failures or len(self.windows)):
+            raise InputError(
+                f"batsim_latency: got {'windows' if len(self.windows) else 'hosts that fail'}, "
+                "which Batsim does not know, expected one without the other"
+            )
         unsupported = self.workload.unsupported()
         if unsupported:
             job_id, kind = unsupported[0]
@@ -345,6 +417,17 @@ class Simulation:
                 f"{self.workload.source or self.workload.name}: job {job_id}: "
                 f"profile type {kind} cannot be simulated ({len(unsupported)} such jobs)"
             )
+
+    def _refuse_ambiguous_ids(self) -> None:
+        ids = self.workload.job_ids
+        if self.options.on_failure != "resubmit" or ids.dtype.kind in "iu":
+            return
+        for job_id in ids.tolist():
+            if is_attempt(job_id):
+                raise InputError(
+                    f"{self.workload.source or self.workload.name}: job {job_id}: on_failure: got "
+                    "an id that ends as those of further attempts do, expected another"
+                )
 
     def _complaint(self, error: BaseException) -> str:
         frames = traceback.extract_tb(error.__traceback__)
@@ -361,13 +444,20 @@ def simulate(
     policy: str | PolicySpec | type | Policy,
     external_events: ExternalEvents | Sequence[ExternalEvents] | None = None,
     *,
+    windows: Windows | None = None,
     submitters: Sequence[Sequence[JobId]] | None = None,
     progress: ProgressReport | None = None,
     **options: Unpack[OptionValues],
 ) -> Schedule:
     """Run a policy on a workload and return what happened; see Simulation for the keywords."""
     simulation = Simulation(
-        platform, workload, policy, external_events, submitters=submitters, **options
+        platform,
+        workload,
+        policy,
+        external_events,
+        windows=windows,
+        submitters=submitters,
+        **options,
     )
     return simulation.run(progress)
 

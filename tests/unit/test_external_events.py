@@ -54,8 +54,8 @@ def test_events_of_one_date_come_in_the_order_available_unavailable_generic() ->
     [
         (ExternalEvent(-1.0, "generic", data="{}"), "time: got -1.0, expected a number >= 0"),
         (ExternalEvent(float("nan"), "generic", data="{}"), "time: got nan"),
-        (ExternalEvent(0.0, "gone", data="{}"), "kind: got 'gone', expected available or"),  # type: ignore[arg-type]
-        (ExternalEvent(0.0, "available"), "got no hosts, expected hosts that become available"),
+        (ExternalEvent(0.0, "gone", data="{}"), "kind: got 'gone', expected restored or available"),  # type: ignore[arg-type]
+        (ExternalEvent(0.0, "available"), "got no hosts, expected hosts that are available"),
         (ExternalEvent(0.0, "generic"), "got no data, expected the JSON text of an event"),
         (ExternalEvent(0.0, "generic", data="{"), "data: .*expected JSON text"),
     ],

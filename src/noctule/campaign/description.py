@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,19 @@ from noctule.campaign.variants import (
 )
 from noctule.compression import read_bytes
 from noctule.errors import InputError
+from noctule.formats.event_files import load_events
 from noctule.formats.rates import load_rate
 from noctule.formats.toml_table import Table, read_toml
+from noctule.formats.windows_toml import load_windows
 from noctule.run import SimulationOptions
 from noctule.simulation import Options
 
 BOUNDS = ("clairvoyant", "unlimited")
+#: Options whose values are files, and how these are read.
+FILE_OPTIONS: Mapping[str, Callable[[str], object]] = {
+    "events": load_events,
+    "windows": load_windows,
+}
 _BLOCKS = ("grid", "zip", "run")
 _NAME = re.compile(r"[^\s()*?\[\]=,$\"']+")
 _SEEDS = re.compile(r"(\d+)(?:-(\d+))?")
@@ -48,6 +55,7 @@ class Campaign:
     policies: Mapping[str, Variant[PolicyChoice]]
     seeds: Sequence[int]
     options: Mapping[str, Sequence[Value]]
+    option_files: Mapping[tuple[str, str], FileRef]  # of a name and its value
     grids: Sequence[Grid]
     excluded: Sequence[Mapping[str, Any]]
     measures: MeasureSpec
@@ -107,7 +115,8 @@ def _described(
     policies = _variants(table, "policies", place, policy_variants)
     seeds = _seeds(table, place)
     _check_seeds(table, seeds, {**workloads, **policies})
-    options = _options(table, place)
+    option_files: dict[tuple[str, str], FileRef] = {}
+    options = _options(table, place, option_files)
     measures = _measures(table, place, options)
     axes = _axes(workloads, platforms, policies, seeds, options)
     campaign = Campaign(
@@ -119,6 +128,7 @@ def _described(
         policies=policies,
         seeds=seeds,
         options=options,
+        option_files=option_files,
         grids=_grids(table, place, axes),
         excluded=_excluded(table, place, axes),
         measures=measures,
@@ -179,7 +189,9 @@ def _check_seeds(table: Table, seeds: Sequence[int], variants: Mapping[str, Vari
             )
 
 
-def _options(table: Table, place: Place) -> dict[str, tuple[Value, ...]]:
+def _options(
+    table: Table, place: Place, files: dict[tuple[str, str], FileRef]
+) -> dict[str, tuple[Value, ...]]:
     where = table.place("options")
     given = place.filled(where, table.take("options", {}))
     if not isinstance(given, dict):
@@ -189,6 +201,9 @@ def _options(table: Table, place: Place) -> dict[str, tuple[Value, ...]]:
         values = value if isinstance(value, list) else [value]
         if not values:
             raise InputError(f"{where}.{name}: got an empty list, expected at least one value")
+        if name in FILE_OPTIONS:
+            found[name] = _option_files(place, where, name, values, files)
+            continue
         told = [_converted(where, {name: one}, SimulationOptions) for one in values]
         for one in told:
             placed(f"{where}.{name}", lambda one=one: Options(**one.as_keywords()))
@@ -196,6 +211,25 @@ def _options(table: Table, place: Place) -> dict[str, tuple[Value, ...]]:
         if len(set(found[name])) < len(values):
             raise InputError(f"{where}.{name}: a value is there twice")
     return found
+
+
+def _option_files(
+    place: Place,
+    where: str,
+    name: str,
+    values: Sequence[Any],
+    files: dict[tuple[str, str], FileRef],
+) -> tuple[Value, ...]:
+    """Find the files of an option, and see whether they can be read; `none` stands for no file."""
+    for value in values:
+        if value == "none":
+            continue
+        ref = place.file(f"{where}.{name}", value)
+        placed(f"{where}.{name}", FILE_OPTIONS[name], ref.path)
+        files[name, value] = ref
+    if len(set(values)) < len(values):
+        raise InputError(f"{where}.{name}: a value is there twice")
+    return tuple(values)
 
 
 def _axes(

@@ -19,9 +19,11 @@ from noctule.campaign.inputs import InputFiles
 from noctule.campaign.specs import FileRef, PlatformSpec, RunSpec, WorkloadSpec, workload_key
 from noctule.errors import NoctuleError
 from noctule.formats import load_workload
+from noctule.formats.event_files import load_events
 from noctule.formats.platforms import load_platform
 from noctule.formats.rates import load_rates
 from noctule.formats.swf import SwfRules
+from noctule.formats.windows_toml import load_windows
 from noctule.metrics import Numbers, summary
 from noctule.platform import Platform
 from noctule.policy import PolicySpec
@@ -134,7 +136,11 @@ class Runner:
         options = spec.options
         if spec.platform.unlimited:  # what hosts draw that are not there means nothing
             options = msgspec.structs.replace(options, energy="off")
-        return Simulation(platform, workload, policy, **options.as_keywords())
+        events = None if spec.events is None else load_events(self._inputs.path_of(spec.events))
+        windows = None if spec.windows is None else load_windows(self._inputs.path_of(spec.windows))
+        return Simulation(
+            platform, workload, policy, events, windows=windows, **options.as_keywords()
+        )
 
     def _go_on(self) -> None:
         if self._is_stopped():
@@ -235,7 +241,11 @@ def _tried(call: Callable[..., Result], *arguments: Any) -> Result | Outcome:
 
 def _is_batched(simulation: Simulation) -> bool:
     """Tell whether a run needs no Python, neither for its decisions nor for its numbers."""
-    return simulation.is_native and simulation.options.energy == "off"
+    return (
+        simulation.is_native
+        and simulation.options.energy == "off"
+        and not simulation.may_interrupt_jobs
+    )
 
 
 def _measures(spec: RunSpec) -> list[Measure]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from noctule.campaign.description import Campaign
+from noctule.campaign.description import FILE_OPTIONS, Campaign
 from noctule.campaign.grid import Grid, Labels, matches
 from noctule.campaign.specs import PlatformSpec, RunSpec, Value, WorkloadSpec
 from noctule.campaign.variants import PolicyChoice, Variant
@@ -110,7 +110,12 @@ class Plan:
     def _unlimited(self, labels: Labels, spec: RunSpec) -> PlannedRun:
         platform = msgspec.structs.replace(spec.platform, unlimited=True)
         alone = msgspec.structs.replace(
-            spec, platform=platform, policy=_ANY_POLICY, policy_file=None
+            spec,
+            platform=platform,
+            policy=_ANY_POLICY,
+            policy_file=None,
+            events=None,  # hosts that are not there neither fail nor are reserved
+            windows=None,
         )
         without = {
             name: None if name.partition(".")[0] == "policy" else value
@@ -182,14 +187,24 @@ class Plan:
     def _spec(self, combination: _Combination) -> RunSpec:
         workload = combination.workload
         seed = combination.seed if workload.seeded else None
+        named = self.campaign.option_files
+        files = {
+            name: named.get((name, str(value)))
+            for name, value in combination.options.items()
+            if name in FILE_OPTIONS
+        }
+        options = {
+            name: value for name, value in combination.options.items() if name not in FILE_OPTIONS
+        }
         return RunSpec(
             workload=msgspec.structs.replace(workload.spec, seed=seed),
             platform=combination.platform.spec,
             policy=combination.policy.spec.with_seed(combination.seed),
             policy_file=combination.policy.spec.file,
-            options=SimulationOptions(**combination.options),  # type: ignore[arg-type]
+            options=SimulationOptions(**options),  # type: ignore[arg-type]
             measures=self.campaign.measures,
             keep_jobs=self.campaign.keep_jobs,
+            **files,
         )
 
 

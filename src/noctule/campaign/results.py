@@ -17,7 +17,7 @@ from noctule.campaign.plan import Plan, PlannedRun
 from noctule.campaign.specs import MeasureSpec, Value
 from noctule.campaign.store import RESULTS_FILE, Numbers, Store
 from noctule.errors import InputError
-from noctule.metrics import ENERGY, FOOTPRINT, METRICS, Metric
+from noctule.metrics import ATTEMPTS, ENERGY, FOOTPRINT, METRICS, Metric
 from noctule.rates import AMOUNTS
 from noctule.schedule_parquet import require_pyarrow
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _ROWS_AT_A_TIME = 1000
 _MOST_OPEN_ROWS = 5000
 DONE, FAILED, MISSING = "done", "failed", "missing"
+# with any of these, jobs may be interrupted
+_INTERRUPTING = ("events", "windows", "on_failure", "checkpoint_every", "restart_cost")
 
 
 class ResultsWriter:
@@ -171,10 +173,11 @@ def _schema(pyarrow: Any, campaign: Campaign) -> Any:
     columns = {**campaign.options, **campaign.varied_values}
     fields |= {name: _type(pyarrow, values) for name, values in columns.items()}
     fields |= {"bound": text, "status": text, "error": text, "key": text}
+    may_interrupt = any(name in _INTERRUPTING for name in campaign.options)
     counts_energy = any(value != "off" for value in campaign.options.get("energy", ()))
     energy = (*ENERGY, *_footprint(campaign.measures)) if counts_energy else ()
     for prefix in ("", TRIMMED) if campaign.measures.trims else ("",):
-        for metric in (*METRICS, *energy):
+        for metric in (*METRICS, *(ATTEMPTS if may_interrupt else ()), *energy):
             kind = pyarrow.int64() if metric.name.startswith("n_") else pyarrow.float64()
             fields[f"{prefix}{metric.name}"] = kind
     return pyarrow.schema(list(fields.items()))

@@ -104,11 +104,14 @@ class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     options: SimulationOptions = SimulationOptions()
     measures: MeasureSpec = MeasureSpec()
     keep_jobs: bool = False
+    events: FileRef | None = None
+    windows: FileRef | None = None
 
     @property
     def input_files(self) -> tuple[FileRef, ...]:
         """The files that must be there to do it."""
-        others = (self.platform.file, *self.platform.beside, self.policy_file)
+        platform = (self.platform.file, *self.platform.beside)
+        others = (*platform, self.policy_file, self.events, self.windows)
         named = (*self.workload.input_files, *self.measures.input_files)
         return (*named, *(file for file in others if file is not None))
 

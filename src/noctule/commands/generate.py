@@ -38,7 +38,7 @@ class Drawing:
 
 @click.group()
 def generate() -> None:
-    """Draw a workload from a model; the same seed gives the same bytes."""
+    """Draw a workload, or failures, from a model; the same seed gives the same bytes."""
 
 
 def _model_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
@@ -196,6 +196,50 @@ def independent(
         )
 
     return _drawn(draw, drawing)
+
+
+@generate.command()
+@click.option("--hosts", "n_hosts", type=click.IntRange(min=1), required=True, metavar="N")
+@click.option("--mtbf", type=float, required=True, metavar="S", help="Mean time between failures.")
+@click.option("--mttr", type=float, required=True, metavar="S", help="Mean time to repair.")
+@click.option("--until", type=float, required=True, metavar="T", help="No failure from then on.")
+@click.option(
+    "--shape", type=float, default=1.0, show_default=True, help="Of the lifetimes (Weibull)."
+)
+@click.option("--seed", type=click.IntRange(min=0), required=True, metavar="S")
+@click.option("-o", "--output", metavar="FILE", help="A file of events to write.")
+@click.option("--force", is_flag=True, help="Replace a file that is there already.")
+@output_options
+def failures(
+    *,
+    n_hosts: int,
+    mtbf: float,
+    mttr: float,
+    until: float,
+    shape: float,
+    seed: int,
+    output: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> ExitCode:
+    """Draw hosts that fail and return, for `noctule run --events`."""
+    from noctule.formats.event_files import save_events
+    from noctule.output_file import check_file
+    from noctule.synthetic import Failures
+
+    with speaking(as_json=as_json, quiet=quiet) as console:
+        if output is not None:
+            check_file(output, force=force)
+        drawn = Failures.draw(n_hosts, mtbf, mttr, seed=seed, until=until, shape=shape)
+        if output is not None:
+            save_events(drawn.events(), output, force=force)
+            console.talk.note(f"{output}: written")
+        numbers = drawn.summary()
+        rows = [[name, number_text(value)] for name, value in numbers.items()]
+        told = {"output": output, "failures": numbers}
+        console.show(Result(told, Table(["failures", "value"], rows)))
+    return ExitCode.OK
 
 
 def _drawn(draw: Draw, drawing: Drawing) -> ExitCode:

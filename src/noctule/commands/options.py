@@ -11,6 +11,25 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 # the last first, as decorators are applied
 _SIMULATION_OPTIONS = {
+    "restart-cost": click.option(
+        "--restart-cost", type=float, default=0.0, help="Seconds at the beginning of a new attempt."
+    ),
+    "checkpoint-cost": click.option(
+        "--checkpoint-cost", type=float, default=0.0, help="Seconds that a checkpoint takes."
+    ),
+    "checkpoint-every": click.option(
+        "--checkpoint-every", type=float, metavar="S", help="Seconds of work between checkpoints."
+    ),
+    "max-attempts": click.option(
+        "--max-attempts", type=click.IntRange(min=1), metavar="N", help="Of one job."
+    ),
+    "on-failure": click.option(
+        "--on-failure",
+        type=click.Choice(["end", "resubmit"]),
+        default="end",
+        show_default=True,
+        help="What becomes of jobs that a failing host ends.",
+    ),
     "batsim-latency": click.option(
         "--batsim-latency", is_flag=True, help="Pay for the messages that Batsim sends itself."
     ),

@@ -12,6 +12,7 @@ from noctule.console import ExitCode, speaking
 if TYPE_CHECKING:
     from noctule.machine import Billing, Solver
     from noctule.run import RunOptions
+    from noctule.simulation import OnFailure
 
 
 @click.command()
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 )
 @click.option("--speed", type=float, default=1.0, help="Relative speed: 2 takes half the time.")
 @click.option("--policy", required=True, metavar="SPEC", help="As in easy(order=sjf).")
+@click.option("--events", metavar="FILE", help="Hosts that fail, return, come and go.")
+@click.option("--windows", metavar="FILE", help="Maintenances and reservations.")
 @click.option("-o", "--output", metavar="DIR", help="Folder to write the run to.")
 @click.option("--force", is_flag=True, help="Replace a run that is there already.")
 @click.option(
@@ -44,6 +47,8 @@ def run(
     host_order: str,
     speed: float,
     policy: str,
+    events: str | None,
+    windows: str | None,
     output: str | None,
     force: bool,
     carbon: str | None,
@@ -66,6 +71,11 @@ def run(
     report_ranks: bool,
     batsim_latency: bool,
     wake_for_jobs: str,
+    on_failure: OnFailure,
+    max_attempts: int | None,
+    checkpoint_every: float | None,
+    checkpoint_cost: float,
+    restart_cost: float,
     as_json: bool,
     quiet: bool,
 ) -> ExitCode:
@@ -93,8 +103,15 @@ def run(
             report_ranks=report_ranks,
             batsim_latency=batsim_latency,
             wake_for_jobs={"yes": True, "no": False}.get(wake_for_jobs),
+            on_failure=on_failure,
+            max_attempts=max_attempts,
+            checkpoint_every=checkpoint_every,
+            checkpoint_cost=checkpoint_cost,
+            restart_cost=restart_cost,
         ),
         footprint=runs.FootprintOptions(carbon, price),
+        events=events,
+        windows=windows,
     )
     return _run(options, output, force=force, as_json=as_json, quiet=quiet)
 

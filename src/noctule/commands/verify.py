@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from noctule.machine import Solver
 
 # what SimGrid is not asked, or is asked in another way
-_OTHERS = ("energy", "until", "report-ranks", "batsim-latency", "wake-for-jobs")
+_OTHERS = (
+    *("energy", "until", "report-ranks", "batsim-latency", "wake-for-jobs"),
+    *("on-failure", "max-attempts", "checkpoint-every", "checkpoint-cost", "restart-cost"),
+)
 
 
 @click.command()

@@ -16,7 +16,7 @@ from noctule.errors import InputError
 from noctule.external_events import ExternalEvent, Kind
 from noctule.formats.json_object import JsonObject, shown_json
 
-_HOST_KINDS: dict[str, Kind] = {
+BATSIM_KINDS: dict[str, Kind] = {
     "machine_available": "available",
     "machine_unavailable": "unavailable",
 }
@@ -43,7 +43,7 @@ def read_batsim5_events(text: bytes, *, source: str, name: str) -> list[External
         if not line.strip():
             continue
         where = f"{source}: line {number}"
-        fields = JsonObject(where, "", _decoded(line, where))
+        fields = JsonObject(where, "", decoded(line, where))
         time = fields.non_negative("timestamp")
         if fields.text("type") != "generic":
             fields.refuse("type", "generic, the only type of Batsim 5")
@@ -53,18 +53,18 @@ def read_batsim5_events(text: bytes, *, source: str, name: str) -> list[External
 
 
 def _event(line: bytes, where: str, forward_unknown: bool) -> ExternalEvent:
-    fields = JsonObject(where, "", _decoded(line, where))
+    fields = JsonObject(where, "", decoded(line, where))
     time = fields.non_negative("timestamp")
-    kind = _HOST_KINDS.get(fields.text("type"))
+    kind = BATSIM_KINDS.get(fields.text("type"))
     if kind is not None:
-        return ExternalEvent(time, kind, hosts=_hosts(fields))
+        return ExternalEvent(time, kind, hosts=hosts_in(fields))
     if not forward_unknown:
-        known = " or ".join(_HOST_KINDS)
+        known = " or ".join(BATSIM_KINDS)
         fields.refuse("type", f"{known}; --forward-unknown-events passes all others on")
     return ExternalEvent(time, "generic", data=line.strip().decode())
 
 
-def _hosts(fields: JsonObject) -> HostSet:
+def hosts_in(fields: JsonObject) -> HostSet:
     """Read a set of hosts, whose parts may overlap and stand in any order."""
     text = fields.text("resources")
     try:
@@ -73,7 +73,8 @@ def _hosts(fields: JsonObject) -> HostSet:
         fields.refuse("resources", "hosts as in '0-3 7'")
 
 
-def _decoded(line: bytes, where: str) -> dict[str, Any]:
+def decoded(line: bytes, where: str) -> dict[str, Any]:
+    """Return the object of a line."""
     try:
         value = msgspec.json.decode(line)
     except UnicodeDecodeError:

@@ -19,6 +19,7 @@ from noctule.synthetic.estimates import (
     WalltimeModel,
     Walltimes,
 )
+from noctule.synthetic.failures import Failures
 from noctule.synthetic.independent import independent
 from noctule.synthetic.locality2017 import locality2017
 from noctule.synthetic.lublin import lublin
@@ -32,6 +33,7 @@ __all__ = [
     "Bursts",
     "Cycle",
     "FactorWalltimes",
+    "Failures",
     "NoWalltimes",
     "Program",
     "Programs",

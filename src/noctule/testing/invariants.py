@@ -17,12 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from noctule.errors import InputError
+from noctule.testing.absence_rules import broken_by_events, broken_by_windows
 from noctule.testing.observed import Delays, Floats, Observed, Violation, seconds
 from noctule.testing.plan_replay import replay_conservative, replay_replanning
 from noctule.testing.queue_replay import replay_easy, replay_fcfs
 
 if TYPE_CHECKING:
+    from noctule.external_events import ExternalEvents
     from noctule.schedule import Schedule
+    from noctule.windows import Windows
 
 _REPLAYS: dict[str, Callable[[Observed, float], Iterator[Violation]]] = {
     "conservative": replay_conservative,
@@ -48,12 +51,15 @@ def check_schedule(
     max_per_rule: int | None = 20,
     launch_delay: float = 0.0,
     epilogue_delay: float = 0.0,
+    windows: Windows | None = None,
+    events: ExternalEvents | None = None,
 ) -> list[Violation]:
     """Return what a schedule breaks, in order of rules and time; nothing if all is well.
 
     Events closer than `tolerance` seconds are taken for one instant, and nothing is said of what
     would be right with other dates within it. `launch_delay` and `epilogue_delay` are those of the
     run. Jobs submitted together are in the order of their workload or, from a file, of their ids.
+    `windows` and `events` are those of the run: jobs must keep off hosts that are away.
     """
     if policy is not None and policy not in _REPLAYS:
         raise InputError(f"policy {policy}: has no rules to check; {', '.join(_REPLAYS)} have")
@@ -67,6 +73,10 @@ def check_schedule(
     jobs = Observed.of(schedule, Delays(launch_delay, epilogue_delay))
     found = list(_broken_by_jobs(jobs, tolerance))
     found += _broken_by_hosts(schedule, jobs, tolerance)
+    if events is not None:
+        found += broken_by_events(schedule, jobs, events)
+    if windows is not None:
+        found += broken_by_windows(schedule, jobs, windows.on(schedule.platform.n_hosts))
     if policy is not None:
         found += _REPLAYS[policy](jobs, tolerance)
     return found if max_per_rule is None else _shortened(found, max_per_rule)
