@@ -88,10 +88,10 @@ class _AroundWindows:
         for job in self._order.sort(view):
             own = job.reservation
             lanes.setdefault(None if own is None else own.name, []).append(job)
-        for queue in lanes.values():
-            own = queue[0].reservation
-            free = set(view.free if own is None else view.free_in(own))
-            yield from self._serve(view.now, queue, plan, free)
+        yield from self._serve(view.now, lanes.get(None, []), plan, set(view.free))
+        for window in view.windows:
+            free = set(view.free_in(window))
+            yield from self._serve(view.now, lanes.get(window.name, []), plan, free)
 
     def _serve(
         self, now: float, queue: list[ViewJob], plan: HostPlan, free: set[int]
