@@ -100,14 +100,6 @@ class JobColumns:
         """Return the number of jobs."""
         return len(self.job_id)
 
-    def known_energy(self) -> Floats:
-        """Return the joules of jobs in a file; Batsim writes -1 where it did not count them."""
-        energy = self.consumed_energy
-        if energy is None or not (energy >= 0).any():
-            return np.empty(0)
-        return np.where(energy >= 0, energy, np.nan) if (energy < 0).any() else energy
-
-
 HostTexts = Callable[[int, int], Sequence[str]]
 
 
