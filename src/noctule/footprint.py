@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noctule.host_shares import parts_of_hosts
+from noctule.power_files import switching_dates
 from noctule.rates import Rates, amounts_of
-from noctule.record import Floats
+from noctule.record import Floats, has_ended
 from noctule.schedule import Schedule
 from noctule.user_metrics import coded_users, sums_of_users
 
@@ -66,6 +67,21 @@ class Footprint:
             columns[name] = np.full(len(joules), math.nan)
             columns[name][counted] = joules[counted] * rate.means(*dates) / unit
         return columns
+
+    @cached_property
+    def n_uneven(self) -> int:
+        """Jobs that may have drawn more at one time than at another, as far as dates tell it.
+
+        While they ran, power changed where no job began or ended and no host was switched.
+        """
+        schedule = self.schedule
+        record = schedule.record
+        switched = switching_dates(record, schedule.platform.n_hosts)
+        expected = np.concatenate([record.start_time, record.finish_time, switched])
+        changes = np.setdiff1d(schedule.energy.steps[0], expected)
+        first = np.searchsorted(changes, record.start_time, side="right")
+        last = np.searchsorted(changes, record.finish_time, side="left")
+        return int(np.count_nonzero(has_ended(record.state) & (first < last)))
 
     @cached_property
     def jobs(self) -> pd.DataFrame:

@@ -276,11 +276,10 @@ def summary(
     if len(record.useful_time):
         numbers |= _attempts(schedule, window)
     if schedule.counts_energy:
-        # not so if nothing ended, or all was cut off
         if window.end >= window.start:
             numbers |= _energy(schedule, window, int(numbers["n_completed"]))
             numbers |= amounts_of(schedule.energy, rates, window.start, window.end)
-        else:
+        else:  # nothing ended, or all was cut off
             unknown = (*(metric.name for metric in ENERGY), *rates.by_amount)
             numbers |= dict.fromkeys(unknown, math.nan)
     return numbers

@@ -171,7 +171,7 @@ def queue(runs: Runs, *, window: Window | None = None, unit: str = "jobs") -> Fi
 
 
 def power(runs: Runs, *, window: Window | None = None, rates: Rates = NO_RATES) -> Figure:
-    """Show the power of all hosts over time, one line a run, above what a kilowatt-hour emits."""
+    """Show the power of all hosts over time, one line a run, and the rates below it."""
     shown = window or _common_span(runs)
     others = {
         label: rate

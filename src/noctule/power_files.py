@@ -116,6 +116,21 @@ def switches_between(
     return len(asked), sum(asked)
 
 
+def switching_dates(record: RecordLike, n_hosts: int) -> list[float]:
+    """Return when hosts began to switch on or off, and when they were there.
+
+    Power states that are reached at once are left out: hosts go on with what they do.
+    """
+    asked: dict[HostSet, float] = {}
+    dates = []
+    for change in power_changes(record, n_hosts):
+        if change.value < 0:
+            asked[change.hosts] = change.time
+        elif asked.get(change.hosts, change.time) < change.time:
+            dates += [asked.pop(change.hosts), change.time]
+    return [*dates, *asked.values()]
+
+
 @dataclass(frozen=True, slots=True)
 class Switching:
     """What a run's changes of power states come to.

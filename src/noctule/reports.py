@@ -55,6 +55,11 @@ def describe_run(execution: Execution) -> Iterator[str]:
     speed = f", {n_jobs / seconds:.0f} jobs/s" if seconds > 0 else ""
     yield f"{_jobs(n_jobs)} simulated in {seconds:.3f} s{speed}"
     yield from describe_oddities(execution.schedule)
+    if execution.footprint is not None and execution.footprint.n_uneven:
+        yield (
+            f"{_jobs(execution.footprint.n_uneven)} may have drawn more at one time than at "
+            "another: what they emitted and cost is spread evenly"
+        )
 
 
 def describe_oddities(schedule: Schedule) -> Iterator[str]:

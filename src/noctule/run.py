@@ -15,6 +15,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any, cast
@@ -171,7 +172,7 @@ class Timing(msgspec.Struct, frozen=True):
         return self.read_s + self.simulate_s + self.write_s
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Execution:
     """A run that has been done, in memory."""
 
@@ -180,11 +181,16 @@ class Execution:
     timing: Timing
     rates: Rates = NO_RATES
 
+    @cached_property
+    def footprint(self) -> Footprint | None:
+        """What the run emitted and cost, if that was asked for."""
+        return None if self.rates == NO_RATES else Footprint(self.schedule, self.rates)
+
     def texts(self) -> Iterator[tuple[str, Iterator[str]]]:
         """Yield the name and the text, in pieces, of each file that the run gives."""
         yield from self.schedule.texts()
-        if self.rates != NO_RATES:
-            yield from footprint_texts(Footprint(self.schedule, self.rates))
+        if self.footprint is not None:
+            yield from footprint_texts(self.footprint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +230,7 @@ def execute(
         hosts, workload, options.policy, events, windows=windows, progress=progress, **keywords
     )
     timing = Timing(read_s=read - began, simulate_s=time.perf_counter() - before)
-    if rates != NO_RATES:
-        rates.demand(0.0, schedule.end)
+    rates.demand(0.0, schedule.end)
     told = msgspec.structs.replace(options.platform, n_hosts=hosts.n_hosts)
     manifest = Manifest(
         format=MANIFEST_FORMAT,

@@ -18,7 +18,9 @@ from campaign_files import EXAMPLES, described
 
 from noctule import load_platform, load_workload, metrics, simulate
 from noctule.campaign import Campaign, LocalWorkers, Plan, load_results, run_campaign
+from noctule.campaign.about import read_about
 from noctule.campaign.execution import Runner, WorkloadCache
+from noctule.campaign.methods import methods_paragraph
 from noctule.campaign.store import Store
 from noctule.errors import InputError
 from noctule.platform import Platform
@@ -110,6 +112,9 @@ def test_a_campaign_with_rates_tells_carbon_and_price(tmp_path):
         for metric in metrics.FOOTPRINT:
             assert table[f"{prefix}{metric.name}"][0] == expected[metric.name] > 0
     assert table["co2_kg"].isna().tolist() == [False, True]
+    told = methods_paragraph(read_about(tmp_path / "out"))
+    assert "The carbon of a kWh is told by day.csv (SHA-256 " in told
+    assert "The price of a kWh is 0.25 EUR." in told
 
 
 def test_a_run_is_done_again_if_its_series_has_changed_and_only_then(tmp_path):

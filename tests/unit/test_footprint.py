@@ -7,7 +7,7 @@ import json
 import math
 
 import pytest
-from power_runs import night_and_day, run
+from power_runs import SLOW, night_and_day, run
 from small_runs import Scripted, job
 
 import noctule as nt
@@ -16,7 +16,7 @@ from noctule.cli import main
 from noctule.errors import InputError
 from noctule.footprint import Footprint
 from noctule.footprint_files import footprint_texts, load_saved_rates
-from noctule.messages import StartJob
+from noctule.messages import CallAt, JobSubmitted, SetPowerState, StartJob, TimerFired
 from noctule.rates import NO_RATES, Rate, Rates
 from noctule.workload import Compute, Delay, Request, Sequence
 
@@ -90,6 +90,33 @@ def test_joules_of_a_job_that_draws_unevenly_are_spread_evenly():
     assert found.run["cost_eur"] == pytest.approx(2000e-6 + 10_000e-6, rel=1e-15)
     assert found.of_jobs["cost_eur"][0] == pytest.approx(1500e-6 + 15_000e-6, rel=1e-15)
     assert found.of_jobs["cost_eur"][0] + found.nobody["cost_eur"] == found.run["cost_eur"]
+
+
+def test_jobs_that_may_draw_unevenly_are_counted():
+    """A pauses at 10, B only computes, as does C, which A and B do not see."""
+    jobs = [
+        nt.Job("A", 0.0, Request(1), Sequence([Compute(10), Delay(10)])),
+        nt.Job("B", 0.0, Request(1), Compute(15)),
+        nt.Job("C", 12.0, Request(1), Compute(15)),
+    ]
+    # while B ran, power changed at 10: that it was A's is not known
+    assert Footprint(run("fcfs", jobs, n=3), NO_RATES).n_uneven == 2
+    assert Footprint(run("fcfs", jobs[1:], n=3), NO_RATES).n_uneven == 0
+    assert Footprint(run("fcfs", jobs[1:], n=3, launch_delay=2), NO_RATES).n_uneven == 2
+    assert Footprint(night_and_day(), NO_RATES).n_uneven == 0
+
+
+def test_hosts_that_are_slowed_down_under_a_job_make_it_uneven():
+    def decide(view, events):
+        yield from (StartJob(waiting) for waiting in view.waiting)
+        for event in events:
+            if isinstance(event, JobSubmitted):
+                yield CallAt(4)
+            elif isinstance(event, TimerFired):
+                yield SetPowerState([0], SLOW)
+
+    schedule = run(Scripted(decide), [job("A", runtime=10)], n=1)
+    assert Footprint(schedule, NO_RATES).n_uneven == 1
 
 
 def test_jobs_that_share_a_host_have_equal_parts_of_it():
@@ -234,6 +261,19 @@ def test_a_run_keeps_its_carbon_and_its_price(tmp_path, capsys):
     assert main(["rerun", "out/manifest.json", "--quiet"]) == 0
     assert command("--energy", "exact", "--price", "1", "--force") == 0
     assert not (tmp_path / "out" / "carbon.csv").exists()
+
+
+@pytest.mark.usefixtures("_inputs")
+def test_a_run_says_how_many_jobs_may_have_drawn_unevenly(capsys):
+    words = ["run", "log.swf", "--platform", "p.toml", "--policy", "fcfs", "--energy", "exact"]
+    said = "2 jobs may have drawn more at one time than at another: what they emitted and cost is"
+    for more, is_said in (
+        (["--price", "1"], False),
+        (["--price", "1", "--launch-delay", "2"], True),
+        (["--launch-delay", "2"], False),
+    ):
+        assert main([*words, *more]) == 0
+        assert (said in capsys.readouterr().err) == is_said
 
 
 @pytest.mark.usefixtures("_inputs")
