@@ -126,8 +126,9 @@ def switching_dates(record: RecordLike, n_hosts: int) -> list[float]:
     for change in power_changes(record, n_hosts):
         if change.value < 0:
             asked[change.hosts] = change.time
-        elif asked.get(change.hosts, change.time) < change.time:
-            dates += [asked.pop(change.hosts), change.time]
+        elif change.hosts in asked:
+            began = asked.pop(change.hosts)
+            dates += [began, change.time] if began < change.time else []
     return [*dates, *asked.values()]
 
 
