@@ -31,6 +31,7 @@ class Releases {
   public:
     void add(const Release& release);
     void remove(double time, JobIndex job);
+    bool empty() const { return chunks_.empty() || chunks_.front().releases.empty(); }
 
     // For a job that needs more hosts than the `n_free` of now. Releases whose date has passed
     // (hosts in an epilogue, jobs nobody stops at their walltime) count as due now. Every release

@@ -101,6 +101,7 @@ void bind_job_table(nb::module_& module);
 void bind_swf(nb::module_& module);
 void bind_record(nb::module_& module);
 void bind_summary(nb::module_& module);
+void bind_histories(nb::module_& module);
 void bind_network(nb::module_& module);
 void bind_batch(nb::module_& module);
 void bind_machine(nb::module_& module);

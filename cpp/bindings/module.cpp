@@ -34,6 +34,7 @@ NB_MODULE(_core, module) {
     noctule::bind_swf(module);
     noctule::bind_record(module);
     noctule::bind_summary(module);
+    noctule::bind_histories(module);
     noctule::bind_network(module);
     noctule::bind_machine(module);
     noctule::bind_engine(module);

@@ -33,15 +33,20 @@ constexpr auto counting = make_queue_policy<make, make_around, Absences::foresee
 template <Make make, Make make_around>
 constexpr auto planning = make_queue_policy<make, make_around, Absences::failures>;
 
-constexpr std::array<Entry, 8> policies{{
+constexpr std::array<Entry, 13> policies{{
     {"conservative", planning<make_conservative, make_conservative_around_windows>},
     {"easy", counting<make_easy, make_easy_around_windows>},
+    {"energy_bf", make_energy_bf},
     {"energy_budget", make_energy_budget},
     {"fcfs", counting<make_fcfs, make_fcfs_around_windows>},
     {"filler", counting<make_filler, make_filler_around_windows>},
+    {"idle_sleeper", make_idle_sleeper},
+    {"inertial", make_inertial},
     {"powercap", make_powercap},
+    {"proportional", make_proportional},
     {"reduce_powercap", make_reduce_powercap},
     {"replanning", planning<make_replanning, make_replanning_around_windows>},
+    {"sleeper", make_sleeper},
 }};
 
 } // namespace

@@ -43,5 +43,6 @@ void test_budgets();
 void test_network();
 void test_mpi();
 void test_fluid();
+void test_load();
 
 } // namespace noctule

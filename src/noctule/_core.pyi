@@ -237,6 +237,16 @@ def summarise(state: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='
     Return jobs by state, those without a runtime, (makespan, utilisation, throughput) and the statistics of waiting times, turnaround times, slowdowns and bounded slowdowns.
     """
 
+def load_history(submit_time: numpy.typing.NDArray[numpy.float64], start_time: numpy.typing.NDArray[numpy.float64], finish_time: numpy.typing.NDArray[numpy.float64], walltime: numpy.typing.NDArray[numpy.float64], n_hosts: numpy.typing.NDArray[numpy.uint32], idle_time: numpy.typing.NDArray[numpy.float64], n_idle: numpy.typing.NDArray[numpy.uint32], waking_begin: numpy.typing.NDArray[numpy.float64], waking_end: numpy.typing.NDArray[numpy.float64], n_waking: numpy.typing.NDArray[numpy.uint32]) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+    """
+    Return dates, and the mean of the liquid load horizon from each on, up to the next.
+    """
+
+def host_gaps(hosts: Sequence[HostSet], start_time: numpy.typing.NDArray[numpy.float64], finish_time: numpy.typing.NDArray[numpy.float64], n_hosts: int, begin: float, end: float) -> tuple[numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+    """
+    Return the hosts, begins and ends of the times in which hosts ran no job.
+    """
+
 class NetworkPlan:
     """Zones, links and routes of a platform, which many runs share."""
 

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from noctule import _core
 from noctule.errors import InputError
 from noctule.metrics import window_of
+from noctule.power_files import SWITCHED_ON
 from noctule.record import Floats, JobState
 from noctule.schedule import Schedule
 
@@ -22,6 +24,7 @@ __all__ = [
     "SERIES",
     "Steps",
     "busy_hosts",
+    "load_horizon",
     "power",
     "queue_length",
     "running_jobs",
@@ -142,6 +145,53 @@ def power(schedule: Schedule) -> Steps:
     return Steps(np.append(time, schedule.energy.end), np.append(watts, 0.0))
 
 
+def load_horizon(schedule: Schedule) -> Steps:
+    """Return the liquid load horizon: how many seconds the waiting load would take as a liquid.
+
+    The load is hosts x walltime of all waiting jobs, poured over the hosts that are idle, come free
+    at the walltimes of running jobs, or are being switched on; hosts that are off take none.
+    Between two events the horizon falls along straight lines: a step is its exact mean there, so
+    that means and integrals between events are exact, too. It is infinite where nobody knows when
+    hosts come free.
+    """
+    record = schedule.record
+    waited = ~np.isin(record.state, (JobState.REJECTED, JobState.CANCELLED))
+    submit = np.where(waited, record.submit_time, math.nan)
+    waking = _switched_on(schedule)
+    time, mean = _core.load_history(
+        submit,
+        record.start_time,
+        record.finish_time,
+        np.ascontiguousarray(schedule.column("walltime"), dtype=np.float64),
+        record.n_hosts,
+        record.host_state_time,
+        record.host_state_idle,
+        np.array([begin for begin, _, _ in waking], dtype=np.float64),
+        np.array([end for _, end, _ in waking], dtype=np.float64),
+        np.array([n for _, _, n in waking], dtype=np.uint32),
+    )
+    return Steps(time, mean)
+
+
+def _switched_on(schedule: Schedule) -> list[tuple[float, float, int]]:
+    """Return when hosts began to be switched on, when they were awake, and how many."""
+    record = schedule.record
+    begun: dict[str, float] = {}
+    switches = []
+    rows = zip(
+        record.power_state_time.tolist(),
+        record.power_state_value.tolist(),
+        record.power_state_hosts,
+        strict=True,
+    )
+    for time, value, hosts in rows:
+        if value == SWITCHED_ON:
+            begun[str(hosts)] = time
+        elif value >= 0 and (begin := begun.pop(str(hosts), None)) is not None:
+            switches.append((begin, time, len(hosts)))
+    return switches
+
+
 #: The series by name.
 SERIES: Mapping[str, Callable[[Schedule], Steps]] = {
     "queue_length": queue_length,
@@ -149,6 +199,7 @@ SERIES: Mapping[str, Callable[[Schedule], Steps]] = {
     "busy_hosts": busy_hosts,
     "utilisation": utilisation,
     "power": power,
+    "load_horizon": load_horizon,
 }
 
 

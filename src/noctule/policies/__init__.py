@@ -1,8 +1,9 @@
 """Deciders in this process: by name, from a file, or from another package.
 
-`noctule.policies.Fcfs`, `Easy`, `Conservative`, `Filler`, `Powercap`, `EnergyBudget` and
-`ReducePowercap` are the readable Python versions of the native policies of the same names: examples
-to copy, with the same schedules to the last bit. `Opportunistic` is what `t_idle` is to native ones.
+`noctule.policies.Fcfs`, `Easy`, `Conservative`, `Filler`, `Proportional`, `Inertial`, `Powercap`,
+`EnergyBudget` and `ReducePowercap` are the readable Python versions of the native policies of the
+same names: examples to copy, with the same schedules to the last bit. `Opportunistic` is what
+`t_idle` is to native ones.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from noctule.policies.easy import Easy
 from noctule.policies.energy_budget import EnergyBudget, Powercap, ReducePowercap
 from noctule.policies.fcfs import Fcfs
 from noctule.policies.filler import Filler
+from noctule.policies.inertial import Inertial
 from noctule.policies.native import NATIVE_POLICIES, make_native
 from noctule.policies.opportunistic import Opportunistic
+from noctule.policies.proportional import Proportional
 from noctule.policy import Parameter, Policy, PolicySpec
 
 ENTRY_POINTS = "noctule.policies"
@@ -36,9 +39,11 @@ __all__ = [
     "EnergyBudget",
     "Fcfs",
     "Filler",
+    "Inertial",
     "NativePolicy",
     "Opportunistic",
     "Powercap",
+    "Proportional",
     "ReducePowercap",
     "known_policies",
     "make_policy",

@@ -24,12 +24,17 @@ ALLOCATIONS = (
 NATIVE_POLICIES = {
     "conservative": "every waiting job holds a reservation; compressed when a job ends early",
     "easy": "the first waiting job holds a reservation; others may pass it",
+    "energy_bf": "easy, with idle hosts asleep but for those kept for the first job",
     "energy_budget": "easy, with an energy budget between two dates; saved energy may be spent",
     "fcfs": "jobs start in order; the first that does not fit holds back all others",
     "filler": "whatever fits starts",
+    "idle_sleeper": "easy, with hosts put to sleep that are idle for too long when a period ends",
+    "inertial": "easy, with hosts switched off and on as the load falls and rises",
     "powercap": "easy, with a power cap between two dates",
+    "proportional": "easy, with a part of the hosts switched off most of the time",
     "reduce_powercap": "energy_budget, where only the first waiting job spends saved energy",
     "replanning": "every waiting job holds a reservation; planned afresh when a job ends early",
+    "sleeper": "one job at a time, with all other hosts asleep",
 }
 
 
@@ -57,7 +62,28 @@ class NumberParameter:
         return f"from {self.least:g} to {self.most:g}"
 
 
-OwnParameters = Mapping[str, NumberParameter]
+@dataclass(frozen=True)
+class ChoiceParameter:
+    """A parameter with some values only, each with the number that the core knows it by."""
+
+    choices: Mapping[str, float]
+    default: str
+
+    def read(self, where: str, value: Parameter | None) -> float:
+        """Return the number of the value that was given, or of the default."""
+        given = self.default if value is None else value
+        written = str(given).lower() if isinstance(given, bool) else str(given)
+        if written not in self.choices:
+            known = " or ".join(self.choices)
+            raise InputError(f"{where}: got {given!r}, expected {known}")
+        return self.choices[written]
+
+
+def _flag(default: str) -> ChoiceParameter:
+    return ChoiceParameter({"true": 1, "false": 0}, default)
+
+
+OwnParameters = Mapping[str, NumberParameter | ChoiceParameter]
 
 _T_IDLE: OwnParameters = {"t_idle": NumberParameter(default=math.inf)}
 # Budget and joules are alternatives: 0 is the one that was not given.
@@ -75,6 +101,11 @@ _BUDGET: OwnParameters = {
     "monitoring": NumberParameter(600.0),
     "reserve_above_rate": NumberParameter(0.0, most=1.0),
 }
+_PERIODIC: OwnParameters = {
+    **_T_IDLE,
+    "period": NumberParameter(default=60, least=1),
+    "run_on_period": _flag("true"),
+}
 
 # What a policy takes besides an order and an allocation.
 NUMBERS: Mapping[str, OwnParameters] = {
@@ -82,6 +113,18 @@ NUMBERS: Mapping[str, OwnParameters] = {
     "energy_budget": _BUDGET,
     "powercap": _CAP,
     "reduce_powercap": _BUDGET,
+    "idle_sleeper": {
+        "t_idle": NumberParameter(default=0),
+        "period": NumberParameter(default=30, least=1),
+        "at_events": _flag("false"),
+    },
+    "inertial": {
+        **_PERIODIC,
+        "upper_bound": NumberParameter(default=10_000),
+        "growth": ChoiceParameter({"increment": 1, "double": 2}, "increment"),
+        "future_switches": _flag("true"),
+    },
+    "proportional": {**_PERIODIC, "rho": NumberParameter(most=1)},
 }
 
 
