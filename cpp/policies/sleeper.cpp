@@ -1,7 +1,8 @@
 // One job at a time; all hosts that it does not use sleep.
 //
-// Batsched's `sleeper`, made to test power states: a job begins once its hosts are awake, which
-// are those that the job before has left, and the lowest of the others.
+// Batsched's `sleeper`, made to test power states: all hosts are switched off before any job is
+// looked at, and a job begins once its hosts are awake, which are those that the job before has
+// left, and the lowest of the others.
 #include "policies/opportunistic.hpp"
 #include "policies/policies.hpp"
 #include "policies/queue.hpp"
@@ -17,11 +18,21 @@ class Sleeper final : public Policy {
 
     void decide(const View& view, std::span<const Event> events, Decisions& decisions) override {
         queue_.follow(view, events);
+        if (!events.empty() && events.front().kind == EventKind::simulation_started) {
+            let_sleep(view, decisions);
+        }
         if (!queue_.empty() && view.releases().empty() &&
             fits(view, queue_.front().n_hosts, allocation_)) {
             decisions.start(queue_.front().job, allocation_);
             queue_.remove(queue_.first());
         }
+        let_sleep(view, decisions);
+    }
+
+    bool wakes_hosts() const override { return true; }
+
+  private:
+    static void let_sleep(const View& view, Decisions& decisions) {
         std::vector<HostId> unused;
         const HostSet awake = view.awake_free_hosts().to_host_set();
         for (const Interval& run : awake.intervals()) {
@@ -32,9 +43,6 @@ class Sleeper final : public Policy {
         switch_off(view, unused, decisions);
     }
 
-    bool wakes_hosts() const override { return true; }
-
-  private:
     JobQueue queue_;
     Allocation allocation_;
 };

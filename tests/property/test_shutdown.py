@@ -1,4 +1,4 @@
-"""Proportional and inertial shutdown: natives and Python twins, identities, and what never happens."""
+"""Proportional and inertial shutdown: natives and Python twins, identities, what never happens."""
 
 from __future__ import annotations
 

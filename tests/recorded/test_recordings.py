@@ -125,3 +125,44 @@ def starts_of(schedule: nt.Schedule) -> dict[str, float]:
 
 def recorded_starts(recording: Recording) -> dict[str, float]:
     return {job_id: float(row["starting_time"]) for job_id, row in recording.jobs.items()}
+
+
+# On platforms without a network Batsim's messages take no time.
+@pytest.mark.parametrize("name", ["delays", "sequence_delay", "various_profile_types"])
+def test_the_native_sleeper_does_and_spends_what_batscheds_did(recordings: Path, name: str) -> None:
+    recording = Recording(recordings / "v4" / f"bs_sleeper_energy128_{name}", recordings / "inputs")
+    schedule = nt.simulate(recording.platform, recording.workload, "sleeper", energy="simgrid")
+    assert starts_of(schedule) == pytest.approx(recorded_starts(recording), abs=1e-6)
+    assert joules_of(schedule) == pytest.approx(recorded_joules(recording), abs=1e-6)
+    in_all = float(recording.table("consumed_energy")[-1]["energy"])
+    assert schedule.energy.joules() == pytest.approx(in_all, rel=1e-6)
+
+
+# While its first job waits for hosts to wake, batsched wakes more hosts at every call; ours does
+# not. Up to then, and for the jobs, both are the same.
+@pytest.mark.parametrize(
+    ("name", "late"), [("notopo_load50", 0), ("cluster_load0", 0.014), ("cluster_load100", 0.014)]
+)
+def test_the_native_idle_sleeper_starts_jobs_when_batscheds_did(
+    recordings: Path, name: str, late: float
+) -> None:
+    recording = Recording(
+        recordings / "v4" / f"bs_idle_sleeper_energy_{name}", recordings / "inputs"
+    )
+    policy = "idle_sleeper(period=30, t_idle=0)"
+    schedule = nt.simulate(recording.platform, recording.workload, policy, energy="simgrid")
+    # where there is a network, dates are late by the time that Batsim's messages take
+    assert starts_of(schedule) == pytest.approx(recorded_starts(recording), abs=late + 1e-6)
+    assert joules_of(schedule) == pytest.approx(recorded_joules(recording), abs=1e-6)
+    rows = [row for row in recording.table("consumed_energy") if float(row["time"]) < 100.1]
+    at_submission = next(float(row["energy"]) for row in rows if float(row["time"]) > 99)
+    assert schedule.energy.joules(0, 100) == pytest.approx(at_submission, rel=1e-6 + late / 10)
+
+
+def joules_of(schedule: nt.Schedule) -> dict[str, float]:
+    energy = schedule.column("energy").tolist()
+    return dict(zip(schedule.column("job_id").tolist(), energy, strict=True))
+
+
+def recorded_joules(recording: Recording) -> dict[str, float]:
+    return {job_id: float(row["consumed_energy"]) for job_id, row in recording.jobs.items()}

@@ -122,8 +122,8 @@ RISING = [
 @pytest.mark.parametrize("run_on_period", ["true", "false"])
 def test_hosts_are_switched_on_when_the_horizon_rises(run_on_period):
     schedule = run(f"inertial(period=10, run_on_period={run_on_period})", RISING)
-    # Host 1 is switched off at 30. B waits from 55 on for A's host, at 100; its load is done at 150.
-    # The mean of the horizon is 46.25 at 60: the type turns. At 70 it is 85, and host 1 is woken.
+    # Host 1 is switched off at 30. B waits from 55 on for A's host, at 100, so that its load is done
+    # at 150. The mean of the horizon is 46.25 at 60: the type turns. At 70 it is 85: host 1 is woken.
     assert changes(schedule)[:4] == [(30, "1", -2), (35, "1", 2), (70, "1", -1), (80, "1", 0)]
     assert starts(schedule) == {"A": 0, "B": 80}
 
@@ -182,16 +182,19 @@ def test_energy_bf_keeps_hosts_awake_for_the_first_job_only():
 def test_sleeper_runs_one_job_and_lets_all_other_hosts_sleep():
     jobs = [job("A", runtime=10), job("B", hosts=2, runtime=20, submit=1), job("C", submit=2)]
     schedule = run("sleeper", jobs, n=3)
-    assert starts(schedule) == {"A": 0, "B": 20, "C": 40}
+    # all hosts begin to go to sleep before A is looked at
+    assert starts(schedule) == {"A": 15, "B": 35, "C": 55}
     assert changes(schedule) == [
-        (0, "1-2", -2),
-        (5, "1-2", 2),
-        (10, "1", -1),
-        (20, "1", 0),
-        (40, "1", -2),
-        (45, "1", 2),
-        (50, "0", -2),
-        (55, "0", 2),
+        (0, "0-2", -2),
+        (5, "0-2", 2),
+        (5, "0", -1),
+        (15, "0", 0),
+        (25, "1", -1),
+        (35, "1", 0),
+        (55, "1", -2),
+        (60, "1", 2),
+        (65, "0", -2),
+        (70, "0", 2),
     ]
 
 
