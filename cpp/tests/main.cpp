@@ -232,7 +232,7 @@ void policies_end_every_job(std::string_view name, Allocation allocation) {
             options.groups.push_back(host % 3);
         }
         Engine engine(n_hosts, table, options);
-        const auto policy = make_policy(name, Order(), allocation);
+        const auto policy = make_policy(name, {.order = Order(), .allocation = allocation});
         while (run(engine, *policy, 1000)) {
         }
         const auto record = engine.record(true);
@@ -306,12 +306,12 @@ void batches_give_what_single_runs_give() {
     for (int i = 0; i < 8; ++i) {
         const auto table = random_jobs(random, 200, 16);
         Engine alone(16, table, Options());
-        const auto policy = make_policy("easy", Order(), Allocation::first);
+        const auto policy = make_policy("easy", {.order = Order()});
         while (run(alone, *policy, 1000)) {
         }
         expected.push_back(alone.now());
         engines.push_back(std::make_unique<Engine>(16, table, Options()));
-        policies.push_back(make_policy("easy", Order(), Allocation::first));
+        policies.push_back(make_policy("easy", {.order = Order()}));
         runs.push_back({engines.back().get(), policies.back().get()});
     }
     const std::vector<Measure> measures = {{0, 0, 10}, {50, 50, 10}};

@@ -22,7 +22,7 @@ from noctule.metrics import (
     summary,
 )
 from noctule.policies import known_policies
-from noctule.policies.native import ALLOCATIONS, NATIVE_POLICIES
+from noctule.policies.native import ALLOCATIONS, NATIVE_POLICIES, NUMBERS
 from noctule.policies.orders import NAMED_ORDERS
 from noctule.record import JobState
 from noctule.run import hosts_told_by
@@ -202,10 +202,17 @@ def policies_result() -> Result:
     """Return the policies that are known by name, and what native ones can be told."""
     policies = known_policies()
     parameters = {"order": [*NAMED_ORDERS, "an expression"], "allocation": list(ALLOCATIONS)}
-    data = {"policies": policies, "native": list(NATIVE_POLICIES), "parameters": parameters}
+    own = {name: list(numbers) for name, numbers in NUMBERS.items()}
+    data = {
+        "policies": policies,
+        "native": list(NATIVE_POLICIES),
+        "parameters": parameters,
+        "own_parameters": own,
+    }
     table = Table(["policy", "what it does"], list(policies.items()), of_numbers=False)
     lines = ["", f"parameters of {', '.join(NATIVE_POLICIES)}:"]
     lines += [f"  {name}: {', '.join(values)}" for name, values in parameters.items()]
+    lines += [f"  of {name} also: {', '.join(names)}" for name, names in own.items()]
     lines.append("others: FILE.py:CLASS, MODULE:CLASS")
     return Result(data, table, lines)
 

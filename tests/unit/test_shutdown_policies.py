@@ -122,8 +122,8 @@ RISING = [
 @pytest.mark.parametrize("run_on_period", ["true", "false"])
 def test_hosts_are_switched_on_when_the_horizon_rises(run_on_period):
     schedule = run(f"inertial(period=10, run_on_period={run_on_period})", RISING)
-    # Host 1 is switched off at 30. B waits from 55 on for A's host, at 100, so that its load is done
-    # at 150. The mean of the horizon is 46.25 at 60: the type turns. At 70 it is 85: host 1 is woken.
+    # Host 1 is switched off at 30. B waits from 55 on for A's host, at 100, and its load is done at
+    # 150. The mean of the horizon is 46.25 at 60: the type turns. At 70 it is 85: host 1 is woken.
     assert changes(schedule)[:4] == [(30, "1", -2), (35, "1", 2), (70, "1", -1), (80, "1", 0)]
     assert starts(schedule) == {"A": 0, "B": 80}
 
