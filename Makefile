@@ -89,6 +89,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/campaign.py
 	$(BIN)/python bench/campaign_dask.py
 	$(BIN)/python bench/replay.py
+	$(BIN)/python bench/energy.py
 	$(BIN)/python bench/protocol.py
 	$(BIN)/python bench/fluid.py
 

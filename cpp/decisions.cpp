@@ -104,6 +104,10 @@ std::string Engine::misfit(JobIndex job, const HostSet& hosts, const Layout& lay
         return "the job asks for " + std::to_string(n) + (n == 1 ? " host" : " hosts") + ", got " +
                std::to_string(n_executors);
     }
+    if (book_ != nullptr &&
+        std::set(layout.mapping.begin(), layout.mapping.end()).size() != layout.mapping.size()) {
+        return "executors that share a host need a machine; the option `machine` makes one";
+    }
     const HostId last = hosts.intervals().back().last;
     const auto n_known = static_cast<HostId>(n_hosts() + parts_.storages.size());
     if (last >= n_known) {

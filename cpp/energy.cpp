@@ -31,6 +31,12 @@ void EnergyLedger::bill(HostId host, double now, double watts, Spending spending
     account.since = now;
 }
 
+void EnergyLedger::add(HostId host, const Joules& joules) {
+    for (std::size_t what = 0; what < n_spendings; ++what) {
+        hosts_[host].joules[what] += joules[what];
+    }
+}
+
 Joules EnergyLedger::spent(HostId host, double now) const {
     const Account& account = hosts_[host];
     Joules joules = account.joules;

@@ -36,6 +36,9 @@ class EnergyLedger {
     // The time since the last bill is billed at these watts, whatever they were meanwhile.
     void bill(HostId host, double now, double watts, Spending spending);
 
+    // What was drawn besides.
+    void add(HostId host, const Joules& joules);
+
     double since(HostId host) const { return hosts_[host].since; } // the last bill
     double joules(HostId host, double now) const;
     Joules spent(HostId host, double now) const;

@@ -141,6 +141,9 @@ bool Engine::go_to(double time) {
         if (parts_.machine) {
             parts_.machine->advance_to(now_);
         }
+        if (book_ != nullptr) {
+            book_->go_to(now_);
+        }
         return false;
     }
     if (time == infinity) {
@@ -148,6 +151,9 @@ bool Engine::go_to(double time) {
     }
     calls_at_now_ = time == now_ ? calls_at_now_ : 0;
     now_ = time;
+    if (book_ != nullptr) {
+        book_->go_to(now_);
+    }
     return true;
 }
 
@@ -157,7 +163,8 @@ void Engine::discard_dead_events() {
         const FutureEvent& event = queue_.next();
         const bool dead_call = event.rank() == EventRank::timer && !calls_[event.subject].live;
         const bool dead_end =
-            event.rank() == EventRank::end && status_[event.subject].state != JobState::running;
+            event.rank() == EventRank::end && (status_[event.subject].state != JobState::running ||
+                                               is_void_end(event.subject, event.time));
         if (!dead_call && !dead_end) {
             return;
         }
@@ -174,6 +181,10 @@ void Engine::collect() {
     if (parts_.machine) {
         run_machine();
     }
+    if (book_ != nullptr) {
+        handle_until(EventRank::switched);
+        settle_switches();
+    }
     handle_until(EventRank::external);
     submit_arrivals();
     handle_until(EventRank::decision);
@@ -181,13 +192,17 @@ void Engine::collect() {
 
 void Engine::handle(const FutureEvent& event) {
     switch (event.rank()) {
+    case EventRank::switched:
+        end_switches(event.subject);
+        break;
     case EventRank::launch:
         if (status_[event.subject].state == JobState::running) { // else it was killed before
-            launch(event.subject);
+            book_ != nullptr ? load(event.subject) : launch(event.subject);
         }
         break;
     case EventRank::end:
-        if (status_[event.subject].state == JobState::running) { // else it was killed before
+        if (status_[event.subject].state == JobState::running && // else it was killed before
+            !is_void_end(event.subject, event.time)) {
             end_run(event.subject);
         }
         break;
@@ -283,6 +298,9 @@ void Engine::tell(EventKind kind, std::uint32_t subject) {
 
 // The slowest of a job's hosts sets its pace.
 double Engine::speed_of(JobIndex job) const {
+    if (book_ != nullptr && holds_hosts(job)) {
+        return pace_of(job);
+    }
     if (options_.speeds.empty() || !holds_hosts(job)) {
         return options_.speed;
     }
@@ -325,6 +343,9 @@ void Engine::begin_work(JobIndex job) {
         begin_on_machine(job, launch_delay);
     } else {
         set_timer(job, launch_delay);
+        if (book_ != nullptr) {
+            begin_in_book(job, launch_delay);
+        }
     }
     if (track_releases_) {
         releases_.add({now_ + what.walltime, job, what.n_hosts});
@@ -358,8 +379,10 @@ void Engine::finish(JobIndex job) {
     Latency::End end{now_, not_a_time};
     if (waking_.contains(job)) {
         end_before_work(job);
-    }
-    if (latency_) {
+        end.joules = 0.0;
+    } else if (book_ != nullptr) {
+        end.joules = end_in_book(job);
+    } else if (latency_) {
         execution_->stop(job);
         end = latency_->ends.extract(job).mapped();
     } else if (execution_) {

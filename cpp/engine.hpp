@@ -14,7 +14,7 @@
 #include "hierarchy.hpp"
 #include "job_table.hpp"
 #include "latency.hpp"
-#include "power.hpp"
+#include "power_book.hpp"
 #include "recorder.hpp"
 #include "releases.hpp"
 #include "windows.hpp"
@@ -52,9 +52,11 @@ struct Options {
     std::vector<WindowIndex> reservations = {}; // by job; empty if none has one
 };
 
-// The machine that jobs run on, where one timer a job is not enough.
+// The machine that jobs run on, where one timer a job is not enough; or a book of their hosts'
+// power, where it is.
 struct MachineParts {
     std::unique_ptr<Machine> machine = nullptr;
+    std::unique_ptr<PowerBook> book = nullptr;
     std::vector<HostId> storages = {};
     ExecutionOptions execution = {};
     bool has_latency = false; // Batsim's own, for which the last host is the master
@@ -130,9 +132,9 @@ class Engine {
     HostSet completing_hosts() const;
     bool is_completing(JobIndex job) const { return completing_.contains(job); }
 
-    // Power, where the run has a machine: the state of a host, and what it is doing.
-    bool has_machine() const { return parts_.machine != nullptr; }
-    std::uint32_t power_state(HostId host) const { return parts_.machine->state(host); }
+    // Power, where the run has it: the state of a host, and what it is doing.
+    bool has_power_states() const { return power_ != nullptr; }
+    std::uint32_t power_state(HostId host) const { return power_->state(host); }
     HostPhase phase(HostId host) const {
         return power_             ? power_->phase(host)
                : has_failed(host) ? HostPhase::failed
@@ -177,7 +179,7 @@ class Engine {
     };
     Attempt attempt(JobIndex job) const;
     double joules() const; // of all hosts but a master, so far
-    double joules(HostId host) const;
+    double joules(HostId host);
     // How far a running job has come, or one that was killed had.
     Progress progress(JobIndex job) const;
 
@@ -222,6 +224,14 @@ class Engine {
     struct Call {
         TimerTag tag;
         bool live;
+    };
+
+    // Of a running job whose pace was changed: joules and flops left at a date, and its end.
+    struct Changed {
+        double since;
+        double flops; // of each host
+        double joules = 0.0;
+        double end = not_a_time;
     };
 
     bool is_over() const;
@@ -305,6 +315,7 @@ class Engine {
 
     // On a machine (engine_machine.cpp).
     void set_up_machine();
+    void set_up_power(PoweredHosts& hosts, bool counts_energy);
     void record_power_states();
     bool is_switching() const;
     double end_on_machine(JobIndex job); // gives its joules
@@ -314,18 +325,41 @@ class Engine {
     void run_machine();
     void proceed(std::span<const Ended> activities);
     void request_power_state(const HostSet& hosts, std::uint32_t state, std::int32_t meanwhile);
-    void end_switch(Token token);
+    void end_switch(HostId host);
     void toggle_hosts();
     bool is_held(HostId host) const;
     void give_back(Interval hosts);
     std::uint32_t n_held(JobIndex job) const;
     double joules_of(JobIndex job) const;
     void note_energy(char why);
-    void note_start(JobIndex job);
     void note_power();
     std::string why_unusable(HostId host, JobIndex job) const;
     std::string misfit(JobIndex job, const HostSet& hosts, const Layout& layout) const;
     bool is_moldable(const Program& program) const;
+
+    // In a book of power (engine_book.cpp).
+    double launch_date(JobIndex job) const;
+    bool is_loading(JobIndex job) const;
+    double pace_of(JobIndex job) const;
+    Draw draw_of(JobIndex job) const;
+    void set_pace(JobIndex job, double pace);
+    void load(JobIndex job);
+    void unload(JobIndex job, const Draw& draw);
+    void begin_in_book(JobIndex job, double launch);
+    double joules_since(JobIndex job, double since, const Draw& draw) const;
+    double end_in_book(JobIndex job); // gives its joules
+    std::vector<JobIndex> pause_jobs(const HostSet& hosts, std::uint32_t state);
+    void resume_jobs(const std::vector<JobIndex>& paused);
+    bool makes_unusual(const HostSet& hosts, std::uint32_t state) const;
+    double flops_left(JobIndex job, const Changed& changed) const;
+    double done_of(JobIndex job, const Changed& changed) const;
+    void settle_changed(JobIndex job);
+    void set_end(JobIndex job);
+    bool is_void_end(JobIndex job, double date) const;
+    void end_switches(PowerBook::Group group);
+    std::vector<Joules> joules_of_loads() const;
+    void track_loads();
+    std::vector<Joules> spent_in_book() const;
 
     // For jobs whose hosts do not wake yet (engine_waking.cpp).
     static constexpr std::int32_t being_switched_on = -1;
@@ -413,8 +447,11 @@ class Engine {
     std::map<JobIndex, double> completing_; // ended at this date, hosts still in their epilogue
     MachineParts parts_;
     std::unique_ptr<Execution> execution_;
+    std::unique_ptr<PoweredHosts> hosts_of_machine_;
     std::unique_ptr<PowerControl> power_;
+    PowerBook* book_ = nullptr;
     std::unique_ptr<Latency> latency_;
+    std::map<JobIndex, Changed> changed_;
     std::map<JobIndex, std::uint32_t> waking_; // how many hosts of a job are not awake yet
     std::vector<JobIndex> waiter_;             // by host: the job that it wakes for
     std::vector<HostId> to_wake_;              // scratch of settle_switches

@@ -246,7 +246,9 @@ void Engine::open(const Letter& letter) {
         fire(letter.subject);
         break;
     case Letter::Kind::switched:
-        end_switch(Execution::foreign | letter.subject);
+        end_switch(letter.subject);
+        note_host_states();
+        note_progress();
         break;
     }
 }

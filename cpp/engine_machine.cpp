@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace noctule {
 
@@ -19,17 +20,28 @@ void Engine::set_up_machine() {
     if (options_.share_hosts) {
         n_jobs_on_.resize(n_hosts(), 0);
     }
+    if (parts_.book) {
+        book_ = parts_.book.get();
+        set_up_power(*book_, true);
+    }
     if (!parts_.machine) {
         return;
     }
     storages_used_.resize(parts_.storages.size(), 0);
     execution_ = std::make_unique<Execution>(*parts_.machine, parts_.storages, parts_.execution);
+    hosts_of_machine_ = std::make_unique<HostsOfMachine>(*parts_.machine, Execution::foreign);
+    record_->has_bills = parts_.machine->counts_energy() && !parts_.machine->bills_exactly();
+    set_up_power(*hosts_of_machine_, parts_.machine->counts_energy());
+    toggle_hosts();
+}
+
+void Engine::set_up_power(PoweredHosts& hosts, bool counts_energy) {
     if (options_.wake_for_jobs) {
         free_.tell_phases_apart();
         waiter_.resize(n_hosts(), no_job);
     }
-    power_ = std::make_unique<PowerControl>(*parts_.machine, free_, Execution::foreign);
-    record_->has_energy = parts_.machine->counts_energy();
+    power_ = std::make_unique<PowerControl>(hosts, free_);
+    record_->has_energy = counts_energy;
     record_->has_power_states = true;
     for (HostId host = 0; host < n_hosts(); ++host) {
         if (!counts_as_free(phase(host))) {
@@ -39,14 +51,13 @@ void Engine::set_up_machine() {
     if (record_->has_energy) {
         record_power_states();
     }
-    toggle_hosts();
 }
 
 // One row for each power state that hosts begin in.
 void Engine::record_power_states() {
     std::map<std::uint32_t, HostSet> hosts_by_state;
     for (HostId host = 0; host < n_hosts(); ++host) {
-        hosts_by_state[parts_.machine->state(host)].append({host, host});
+        hosts_by_state[power_->state(host)].append({host, host});
     }
     for (const auto& [state, hosts] : hosts_by_state) {
         record_->add_power_state(now_, hosts, static_cast<std::int32_t>(state));
@@ -73,7 +84,8 @@ void Engine::hold(Interval hosts) {
 }
 
 void Engine::give_back(Interval hosts) {
-    if (!parts_.machine && !options_.share_hosts && unavailable_.empty()) {
+    if (!parts_.machine && !options_.share_hosts && unavailable_.empty() &&
+        (!power_ || power_->are_awake(hosts))) {
         free_.give(hosts);
         return;
     }
@@ -95,18 +107,14 @@ void Engine::begin_on_machine(JobIndex job, double launch_delay) {
     if (options_.enforce_walltime && table_->jobs[job].walltime != infinity) {
         queue_.add(now_ + launch_delay + table_->jobs[job].walltime, EventRank::end, job);
     }
-    note_start(job);
+    if (record_->has_energy) {
+        joules_at_start_[job] = joules_of(job);
+        note_energy('s');
+    }
     if (launch_delay > 0) {
         queue_.add(now_ + launch_delay, EventRank::launch, job);
     } else {
         launch(job);
-    }
-}
-
-void Engine::note_start(JobIndex job) {
-    if (record_->has_energy) {
-        joules_at_start_[job] = joules_of(job);
-        note_energy('s');
     }
 }
 
@@ -174,7 +182,9 @@ void Engine::run_machine() {
     }
     for (const Ended& ended : parts_.machine->ended()) {
         if (!Execution::owns(ended.token)) {
-            end_switch(ended.token);
+            end_switch(static_cast<HostId>(ended.token & ~Execution::foreign));
+            note_host_states();
+            note_progress();
         }
     }
     settle_switches();
@@ -232,10 +242,11 @@ Progress Engine::progress(JobIndex job) const {
     if (execution_ || status_[job].state != JobState::running) {
         return execution_ ? execution_->progress(job) : Progress{};
     }
-    const double launched =
-        status_[job].start_time + options_.launch_delay + table_->launch_delay(job);
+    if (const auto changed = changed_.find(job); changed != changed_.end()) {
+        return {{"", 0, done_of(job, changed->second)}};
+    }
     const double lasts = duration(job);
-    return {{"", 0, lasts > 0 ? std::clamp((now_ - launched) / lasts, 0.0, 1.0) : 1.0}};
+    return {{"", 0, lasts > 0 ? std::clamp((now_ - launch_date(job)) / lasts, 0.0, 1.0) : 1.0}};
 }
 
 void Engine::send_message(JobIndex job, const std::string& message) {
@@ -256,7 +267,7 @@ void Engine::send_message(JobIndex job, const std::string& message) {
 void Engine::set_power_state(const HostSet& hosts, std::uint32_t state) {
     const std::string what =
         "SetPowerState(hosts=" + hosts.to_string() + ", state=" + std::to_string(state) + ")";
-    if (!parts_.machine) {
+    if (!power_) {
         refuse(what, "the run counts no energy, so that its hosts have no power states");
     }
     if (hosts.empty() || hosts.intervals().back().last >= n_hosts()) {
@@ -291,7 +302,14 @@ void Engine::set_power_state(const HostSet& hosts, std::uint32_t state) {
 void Engine::request_power_state(const HostSet& hosts, std::uint32_t state,
                                  std::int32_t meanwhile) {
     note_energy('p');
+    const auto paused = book_ != nullptr ? pause_jobs(hosts, state) : std::vector<JobIndex>{};
     const std::uint32_t request = power_->begin(hosts, state);
+    resume_jobs(paused);
+    if (book_ != nullptr) {
+        for (const PowerBook::Begun& begun : book_->take_begun()) {
+            queue_.add(begun.end, EventRank::switched, begun.group);
+        }
+    }
     if (power_->request(request).n_left == 0) {
         record_->add_power_state(now_, hosts, static_cast<std::int32_t>(state));
         add_news(EventKind::power_state_changed, request);
@@ -303,21 +321,19 @@ void Engine::request_power_state(const HostSet& hosts, std::uint32_t state,
     note_progress();
 }
 
-void Engine::end_switch(Token token) {
-    const PowerControl::Switched switched = power_->end_switch(token);
+void Engine::end_switch(HostId host) {
+    const std::uint32_t number = power_->end_switch(host);
     if (wakes_hosts()) {
-        follow_switch(switched.host);
-    } else if (phase(switched.host) == HostPhase::awake && !is_unavailable(switched.host)) {
-        free_.give({switched.host, switched.host});
+        follow_switch(host);
+    } else if (phase(host) == HostPhase::awake && !is_unavailable(host)) {
+        free_.give({host, host});
     }
-    const PowerRequest& request = power_->request(switched.request);
+    const PowerRequest& request = power_->request(number);
     if (request.n_left == 0) {
         record_->add_power_state(now_, request.hosts, static_cast<std::int32_t>(request.state));
-        events_.push_back({now_, switched.request, EventKind::power_state_changed});
+        events_.push_back({now_, number, EventKind::power_state_changed});
         note_energy('p');
     }
-    note_host_states();
-    note_progress();
 }
 
 bool Engine::is_switching() const {
@@ -393,25 +409,36 @@ double Engine::joules_of(JobIndex job) const {
 }
 
 double Engine::joules() const {
-    return record_->has_energy ? parts_.machine->total_joules() : not_a_time;
+    return book_ != nullptr      ? book_->total_joules()
+           : record_->has_energy ? parts_.machine->total_joules()
+                                 : not_a_time;
 }
 
-double Engine::joules(HostId host) const {
-    return record_->has_energy ? parts_.machine->joules(host) : not_a_time;
+double Engine::joules(HostId host) {
+    if (book_ == nullptr) {
+        return record_->has_energy ? parts_.machine->joules(host) : not_a_time;
+    }
+    if (!book_->tracks_loads()) { // who asks once will ask again
+        track_loads();
+    }
+    const Joules spent = book_->spent(host);
+    return std::accumulate(spent.begin(), spent.end(), 0.0);
 }
 
 void Engine::note_energy(char why) {
     if (record_->has_energy) {
-        record_->add_energy({now_, joules(), parts_.machine->least_watts(), why});
+        const double least =
+            book_ != nullptr ? book_->least_watts() : parts_.machine->least_watts();
+        record_->add_energy({now_, record_->has_bills ? joules() : not_a_time, least, why});
     }
 }
 
 // The watts from now until something happens again.
 void Engine::note_power() {
-    if (!record_->has_energy || !parts_.machine->bills_exactly()) {
+    if (!record_->has_energy || record_->has_bills) {
         return;
     }
-    const double watts = parts_.machine->total_watts();
+    const double watts = book_ != nullptr ? book_->total_watts() : parts_.machine->total_watts();
     std::vector<double>& times = record_->power_time;
     if (!times.empty() && times.back() == now_) {
         record_->power_watts.back() = watts;
@@ -426,6 +453,9 @@ std::vector<std::string> Engine::warnings() const {
 }
 
 std::vector<Joules> Engine::spent() const {
+    if (book_ != nullptr) {
+        return spent_in_book();
+    }
     std::vector<Joules> all;
     if (record_->has_energy) {
         for (HostId host = 0; host < n_hosts() + parts_.storages.size(); ++host) {

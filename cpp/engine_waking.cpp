@@ -107,7 +107,8 @@ void Engine::end_before_work(JobIndex job) {
     if (track_releases_) {
         releases_.add({expected_end(job), job, table_->jobs[job].n_hosts});
     }
-    note_start(job);
+    note_energy('s');
+    note_energy('e');
 }
 
 void Engine::fail_waking_jobs(HostId failed) {

@@ -10,7 +10,8 @@ namespace noctule {
 
 // At equal times a finish precedes a submission: freed hosts can be reused at once.
 enum class EventRank : std::uint8_t {
-    launch = 1,
+    switched, // hosts have reached a power state
+    launch,
     end,
     release,
     news, // of what was decided at this instant

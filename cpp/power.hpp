@@ -17,10 +17,45 @@ struct PowerRequest {
     std::uint32_t n_left; // hosts that are not there yet
 };
 
+// The state in which hosts compute if nobody asks for another one.
+std::uint32_t computing_state(const HostModel& model);
+
+// Hosts as their power is controlled: those of a machine, or those of a book (power_book.hpp).
+class PoweredHosts {
+  public:
+    virtual ~PoweredHosts() = default;
+
+    virtual double now() const = 0;
+    virtual const HostModel& model(HostId host) const = 0;
+    virtual std::uint32_t state(HostId host) const = 0;
+    virtual void set_state(HostId host, std::uint32_t state) = 0; // at once
+    // Through a state of switching, which ends at this date if nothing slows the host down.
+    virtual void switch_state(HostId host, std::uint32_t through, std::uint32_t state,
+                              double end) = 0;
+};
+
+class HostsOfMachine final : public PoweredHosts {
+  public:
+    HostsOfMachine(Machine& machine, Token token_base)
+        : machine_(machine), token_base_(token_base) {}
+
+    double now() const override { return machine_.now(); }
+    const HostModel& model(HostId host) const override { return machine_.model(host); }
+    std::uint32_t state(HostId host) const override { return machine_.state(host); }
+    void set_state(HostId host, std::uint32_t state) override { machine_.set_state(host, state); }
+    void switch_state(HostId host, std::uint32_t through, std::uint32_t state, double) override {
+        machine_.switch_state(host, through, state, token_base_ | host);
+    }
+
+  private:
+    Machine& machine_;
+    Token token_base_;
+};
+
 class PowerControl {
   public:
     // Keeps the free hosts told apart.
-    PowerControl(Machine& machine, FreePool& free, Token token_base);
+    PowerControl(PoweredHosts& hosts, FreePool& free);
 
     HostPhase phase(HostId host) const { return phases_[host]; }
     std::uint32_t count(HostPhase phase) const { return counts_[static_cast<std::size_t>(phase)]; }
@@ -35,19 +70,18 @@ class PowerControl {
     std::uint32_t begin(const HostSet& hosts, std::uint32_t state);
     const PowerRequest& request(std::uint32_t number) const { return requests_[number]; }
 
-    // Takes the end of a switch.
-    struct Switched {
-        HostId host;
-        std::uint32_t request;
-    };
-    Switched end_switch(Token token);
+    // Takes the end of a switch; returns the number of the request.
+    std::uint32_t end_switch(HostId host);
 
     void set_failed(HostId host, bool failed);
 
     // Where hosts sleep if nobody says where, no_state if they cannot, and where they compute.
     static constexpr std::uint32_t no_state = 0xffffffff;
     std::uint32_t sleep_state(HostId host) const;
-    std::uint32_t computing_state(HostId host) const;
+    std::uint32_t computing_state(HostId host) const {
+        return noctule::computing_state(hosts_.model(host));
+    }
+    std::uint32_t state(HostId host) const { return hosts_.state(host); }
     // From and to that state to sleep in.
     double switch_on_seconds(HostId host) const;
     double switch_off_seconds(HostId host) const;
@@ -62,17 +96,16 @@ class PowerControl {
   private:
     void set_phase(HostId host, HostPhase phase);
     StateKind kind(HostId host, std::uint32_t state) const {
-        return machine_.model(host).kinds[state];
+        return hosts_.model(host).kinds[state];
     }
 
     const SleepState& sleep(HostId host, std::uint32_t state) const;
     double seconds_in(HostId host, std::uint32_t state) const {
-        return 1.0 / machine_.model(host).speeds[state]; // for one flop
+        return 1.0 / hosts_.model(host).speeds[state]; // for one flop
     }
 
-    Machine& machine_;
+    PoweredHosts& hosts_;
     FreePool& free_;
-    Token token_base_;
     std::vector<HostPhase> phases_;
     std::array<std::uint32_t, n_host_phases> counts_{};
     FreeHosts awake_;                   // held by jobs or not

@@ -69,9 +69,9 @@ class Record {
     std::vector<std::uint32_t> host_state_computing;
     // Only where hosts have power states: by row of the above.
     bool has_power_states = false;
-    std::vector<std::uint32_t> host_state_sleeping;
-    std::vector<std::uint32_t> host_state_switching_on;
-    std::vector<std::uint32_t> host_state_switching_off;
+    std::vector<std::uint32_t> host_state_sleeping() const;
+    std::vector<std::uint32_t> host_state_switching_on() const;
+    std::vector<std::uint32_t> host_state_switching_off() const;
     // Only where there are external events or windows.
     bool has_unavailability = false;
     std::vector<std::uint32_t> host_state_unavailable;
@@ -87,10 +87,11 @@ class Record {
     // Only where energy is counted: joules of each job, by row; of all hosts, at events; watts of
     // all hosts, from each of the dates on.
     bool has_energy = false;
+    bool has_bills = false; // joules of all hosts are not what power over time tells
     std::vector<double> energy;
     std::vector<double> energy_time;
-    std::vector<double> energy_joules;
-    std::vector<double> energy_least_watts;
+    std::vector<double> energy_joules() const;
+    std::vector<double> energy_least_watts() const;
     std::vector<std::uint8_t> energy_why;
     std::vector<double> power_time;
     std::vector<double> power_watts;
@@ -102,6 +103,37 @@ class Record {
 
     // What a policy has written down about jobs.
     std::map<JobIndex, std::string> metadata;
+
+  private:
+    // Values that seldom change: each with the first row that has it.
+    template <typename T> class Steps {
+      public:
+        void note(std::size_t row, const T& value) {
+            if (steps_.empty() || !(steps_.back().value == value)) {
+                steps_.push_back({row, value});
+            }
+        }
+        template <typename Of> auto column(std::size_t n_rows, Of of) const;
+
+      private:
+        struct Step {
+            std::size_t row;
+            T value;
+        };
+        std::vector<Step> steps_;
+    };
+
+    struct Asleep {
+        std::uint32_t sleeping;
+        std::uint32_t switching_on;
+        std::uint32_t switching_off;
+
+        bool operator==(const Asleep&) const = default;
+    };
+
+    Steps<Asleep> asleep_;
+    Steps<double> least_watts_;
+    std::vector<double> billed_joules_; // by row of the energy, where there are bills
 };
 
 } // namespace noctule

@@ -89,6 +89,7 @@ struct MachineSetup {
     MachineOptions options;
     bool report_ranks;
     bool has_latency;
+    bool is_book; // of power, as jobs need no more
 };
 
 // A job's id as the user wrote it: an int or a str.

@@ -16,6 +16,16 @@ namespace noctule {
 
 namespace {
 
+// A column that is made when somebody asks, which then owns it.
+template <typename T> auto record_column(std::vector<T> (Record::*make)() const) {
+    return [make](const Record& record) {
+        auto* values = new std::vector<T>((record.*make)());
+        const nb::capsule owner(values,
+                                [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+        return column_of(*values, owner);
+    };
+}
+
 template <typename T> auto record_column(std::vector<T> Record::* member) {
     return [member](nb::handle self) {
         return column_of(nb::cast<const Record&>(self).*member, self);
@@ -71,7 +81,9 @@ make_engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, double
                           .windows = std::move(windows),
                           .reservations = std::move(reservations)};
     MachineParts parts;
-    if (machine != nullptr) {
+    if (machine != nullptr && machine->is_book) {
+        parts.book = std::make_unique<PowerBook>(machine->plan, n_hosts);
+    } else if (machine != nullptr) {
         MachineOptions machine_options = machine->options;
         machine_options.rounds_dates = machine->has_latency;
         parts.machine = std::make_unique<Machine>(machine->plan, machine_options);

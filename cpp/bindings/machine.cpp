@@ -135,16 +135,19 @@ void bind_machine(nb::module_& module) {
             "__init__",
             [](MachineSetup* self, std::shared_ptr<const MachinePlan> plan,
                std::uint32_t n_storages, int sharing, int billing, bool report_ranks,
-               bool batsim_latency) {
+               bool batsim_latency, bool is_book) {
                 new (self)
                     MachineSetup{std::move(plan),
                                  n_storages,
                                  {static_cast<Sharing>(sharing), static_cast<Billing>(billing)},
                                  report_ranks,
-                                 batsim_latency};
+                                 batsim_latency,
+                                 is_book};
             },
             nb::arg("plan"), nb::arg("n_storages"), nb::arg("sharing"), nb::arg("billing"),
-            nb::arg("report_ranks"), nb::arg("batsim_latency"));
+            nb::arg("report_ranks"), nb::arg("batsim_latency"), nb::arg("is_book"))
+        .def_ro("is_book", &MachineSetup::is_book,
+                "Whether there is only a book of the hosts' power.");
     nb::class_<Machine>(module, "Machine", "A machine in simulated time.")
         .def(
             "__init__",

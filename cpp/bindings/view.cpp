@@ -292,7 +292,7 @@ void bind_view(nb::module_& module) {
         .def(
             "power_state",
             [](PythonView& v, std::size_t host) {
-                if (!v.engine().has_machine() || host >= v.engine().n_hosts()) {
+                if (!v.engine().has_power_states() || host >= v.engine().n_hosts()) {
                     throw nb::index_error("the run has no power states, or no such host");
                 }
                 return v.engine().power_state(static_cast<HostId>(host));

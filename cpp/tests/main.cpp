@@ -123,6 +123,51 @@ void free_hosts_take_the_lowest_and_find_runs() {
     }
 }
 
+void free_hosts_that_wake_soonest_are_taken_first() {
+    constexpr int ranks[] = {0, 3, 2, 1}; // by phase
+    Random random(3);
+    for (int round = 0; round < 300; ++round) {
+        const std::uint32_t n_hosts = draw(random, 1, 150);
+        FreePool pool(n_hosts);
+        pool.tell_phases_apart();
+        std::vector<HostPhase> phases(n_hosts, HostPhase::awake);
+        std::set<HostId> held;
+        for (int step = 0; step < 40; ++step) {
+            for (std::uint32_t n = draw(random, 0, 20); n > 0; --n) {
+                const HostId host = draw(random, 0, n_hosts - 1);
+                const auto phase = static_cast<HostPhase>(draw(random, 0, 3));
+                pool.change(host, phases[host], phase);
+                phases[host] = phase;
+            }
+            if (!held.empty() && draw(random, 0, 1) == 0) {
+                pool.give({*held.begin(), *held.begin()}, phases[*held.begin()]);
+                held.erase(held.begin());
+                continue;
+            }
+            std::vector<HostId> free;
+            for (HostId host = 0; host < n_hosts; ++host) {
+                CHECK(pool.contains(host) == !held.contains(host));
+                if (!held.contains(host)) {
+                    free.push_back(host);
+                }
+            }
+            std::ranges::stable_sort(free, {}, [&](HostId host) {
+                return ranks[static_cast<std::size_t>(phases[host])];
+            });
+            const std::uint32_t n = draw(random, 0, static_cast<std::uint32_t>(free.size()));
+            std::set<HostId> taken;
+            pool.take(Allocation::first, n, Hierarchy(n_hosts, {}), [&](Interval run) {
+                for (HostId host = run.first; host <= run.last; ++host) {
+                    taken.insert(host);
+                }
+            });
+            CHECK(taken == std::set<HostId>(free.begin(), free.begin() + n));
+            held.insert(taken.begin(), taken.end());
+            CHECK(pool.awake().count() + held.size() <= n_hosts);
+        }
+    }
+}
+
 void releases_give_the_textbook_shadow() {
     Random random(3);
     for (int round = 0; round < 60; ++round) {
@@ -347,6 +392,7 @@ void small_files_are_written_with_their_folders_and_read_again() {
 int main() {
     host_sets_are_sets();
     free_hosts_take_the_lowest_and_find_runs();
+    free_hosts_that_wake_soonest_are_taken_first();
     releases_give_the_textbook_shadow();
     test_plans();
     test_budgets();

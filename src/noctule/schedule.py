@@ -106,7 +106,7 @@ class Schedule:
         tables: Sequence[JobsLike],
         record: RecordLike,
         *,
-        spent: npt.ArrayLike = (),
+        spent: npt.ArrayLike | Callable[[], npt.ArrayLike] = (),
         end: float | None = None,
         notes: Sequence[str] = (),
     ) -> None:
@@ -114,14 +114,14 @@ class Schedule:
 
         `tables` are the workload and, if the policy registered jobs of its own, those; the jobs of
         the record are positions in all of them, one after the other. `spent` are the joules of each
-        host for each of SPENDINGS, where they were counted, up to the `end`. `notes` are what was
-        odd about the run, in sentences.
+        host for each of SPENDINGS, where they were counted, up to the `end`, or what tells them.
+        `notes` are what was odd about the run, in sentences.
         """
         self.platform = platform
         self.tables = tuple(tables)
         self.record = record
         self.notes = tuple(notes)
-        self._spent = np.array(spent, dtype=float).reshape(-1, len(SPENDINGS))
+        self._tell_spent = spent
         self._end = end
         self._columns: dict[str, npt.NDArray[Any]] = {}
         self._printed: dict[str, npt.NDArray[Any]] = {}
@@ -174,7 +174,12 @@ class Schedule:
     @property
     def counts_energy(self) -> bool:
         """Whether joules were counted."""
-        return bool(len(self._spent) or len(self.record.energy_time))
+        return bool(len(self.record.energy_time) or len(self._spent))
+
+    @cached_property
+    def _spent(self) -> npt.NDArray[np.float64]:
+        told = self._tell_spent() if callable(self._tell_spent) else self._tell_spent
+        return np.array(told, dtype=float).reshape(-1, len(SPENDINGS))
 
     @cached_property
     def energy(self) -> Energy:

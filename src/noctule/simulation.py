@@ -72,7 +72,8 @@ class Options:
         solver: how tasks share hosts and links: SimGrid's numbers, or textbook max-min fairness.
         share_hosts: a policy may name hosts that other jobs run on.
         machine: simulate hosts and links even if no job of the workload needs it; otherwise that is
-            done where profiles communicate, hosts are shared or change, or energy is counted.
+            done where profiles communicate, hosts are shared or change by themselves, there are
+            storages and energy is counted, or it is counted as SimGrid does.
         share_storages: jobs may name storage hosts that other jobs use.
         wake_for_jobs: hosts that sleep or switch are free, and a job that is started there begins
             when they are awake; None: as the policy says by its attribute `wakes_hosts`.
@@ -235,7 +236,7 @@ class Simulation:
             self._engine,
             workload,
             scale,
-            runs_programs=machine is not None,
+            runs_programs=machine is not None and not machine.is_book,
             resubmits=self.options.on_failure == "resubmit",
         )
         self.view = View(self._engine, self._jobs, self.options.clairvoyant)
@@ -338,6 +339,7 @@ class Simulation:
         """Return what has happened so far."""
         if self._schedule is not None:
             return self._schedule
+        engine = self._engine
         registered = self._jobs.as_table()
         tables: list[JobsLike] = [self.workload]
         if registered is not None:
@@ -345,14 +347,19 @@ class Simulation:
         schedule = Schedule(
             self.platform,
             tables,
-            self._engine.record(final=self._ended),
-            spent=self._engine.spent(),
-            end=self._engine.now,
-            notes=[*self._engine.warnings(), *self._policy_warnings()],
+            engine.record(final=self._ended),
+            # of a run that goes on, as they are now; otherwise only if somebody asks
+            spent=engine.spent if self._ended and self._counts_energy else engine.spent(),
+            end=engine.now,
+            notes=[*engine.warnings(), *self._policy_warnings()],
         )
         if self._ended:
             self._schedule = schedule
         return schedule
+
+    @property
+    def _counts_energy(self) -> bool:
+        return self.options.energy != "off"
 
     def _policy_warnings(self) -> Sequence[str]:
         """Return what the policy has found odd about the run, if it tells such things."""
@@ -364,10 +371,12 @@ class Simulation:
         options, platform = self.options, self.platform
         programs = bool((self.workload.table.kind == KIND_PROGRAM).any())
         wanted = programs or options.machine or options.share_hosts or options.batsim_latency
-        wanted = wanted or options.energy != "off"
-        if not (wanted or has_availabilities(platform)):
+        wanted = wanted or has_availabilities(platform)
+        # Jobs that have their hosts to themselves need no machine to have their joules counted.
+        is_book = options.energy == "exact" and not (wanted or platform.storages)
+        if not (wanted or self._counts_energy):
             return None
-        if options.energy != "off":
+        if self._counts_energy:
             refuse_unknown_power(platform)
         if options.batsim_latency and platform.master is None:
             raise InputError(
@@ -381,6 +390,7 @@ class Simulation:
             BILLINGS.index(options.energy),
             report_ranks=options.report_ranks or options.batsim_latency,
             batsim_latency=options.batsim_latency,
+            is_book=is_book,
         )
 
     def _wakes_hosts(self) -> bool:

@@ -76,9 +76,9 @@ class Switching:
                 yield StartJob(job, chosen)
 
 
-def simulated(rows, some, energy):
+def simulated(rows, some, energy, **options):
     workload = nt.Workload.from_jobs(
         [nt.Job(i, t, Request(n), what, limit) for i, (t, n, what, limit) in enumerate(rows)]
     )
     platform = nt.Platform.homogeneous(N_HOSTS, power=POWER)
-    return nt.simulate(platform, workload, Switching(some), energy=energy)
+    return nt.simulate(platform, workload, Switching(some), energy=energy, **options)

@@ -53,7 +53,7 @@ def test_joules_are_those_that_the_tables_tell(rows, some):
 
 @given(jobs, wishes)
 def test_billing_as_simgrid_leaves_the_schedule_as_it_is(rows, some):
-    exact, lazy = (simulated(rows, some, mode) for mode in ("exact", "simgrid"))
+    exact, lazy = (simulated(rows, some, mode, machine=True) for mode in ("exact", "simgrid"))
     plain = ["start_time", "finish_time", "state"]
     assert exact.jobs[plain].equals(lazy.jobs[plain])
     assert lazy.energy.spent.sum() == pytest.approx(lazy.energy.joules(), rel=1e-9)
