@@ -47,6 +47,7 @@ UNPLAYED = {
         "dask scheduler": "tests/cluster/test_dask_ends.py",
     },
     "docs/howto/write-a-policy.md": {"[project.entry-points": "a part of a pyproject.toml"},
+    "docs/reference/formats.md": {'{"timestamp": 3600': "tests/unit/test_failures.py"},
     "docs/reference/generators.md": {"[inter_arrival]": "what jobs.toml stands for"},
     "docs/reference/platforms.md": {
         "[[hosts]]": "tests/unit/test_platform_docs.py",

@@ -115,7 +115,12 @@ def test_every_option_of_run_reaches_the_manifest(folder: Path) -> None:
         *("--epilogue-delay", "2.5", "--clairvoyant", "--wait-for-timers"),
         *("--energy", "off", "--solver", "max-min", "--share-hosts", "--machine"),
         *("--report-ranks", "--wake-for-jobs", "no"),
+        *("--on-failure", "resubmit", "--max-attempts", "3", "--checkpoint-every", "60"),
+        *("--checkpoint-cost", "4.5", "--restart-cost", "6.5"),
+        *("--events", "events.jsonl", "--windows", "windows.toml"),
     ]
+    for name in ("events.jsonl", "windows.toml"):
+        (folder / name).write_text("")
     assert main(arguments) == ExitCode.OK
     options = json.loads((folder / "out/manifest.json").read_text())["options"]
     assert options == {
@@ -144,8 +149,15 @@ def test_every_option_of_run_reaches_the_manifest(folder: Path) -> None:
             "report_ranks": True,
             "batsim_latency": False,
             "wake_for_jobs": False,
+            "on_failure": "resubmit",
+            "max_attempts": 3,
+            "checkpoint_every": 60.0,
+            "checkpoint_cost": 4.5,
+            "restart_cost": 6.5,
         },
         "footprint": {"carbon": None, "price": None},
+        "events": "events.jsonl",
+        "windows": "windows.toml",
     }
 
 

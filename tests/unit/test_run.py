@@ -199,8 +199,15 @@ def test_the_manifest_tells_inputs_options_and_outputs(
             "report_ranks": False,
             "batsim_latency": False,
             "wake_for_jobs": None,
+            "on_failure": "end",
+            "max_attempts": None,
+            "checkpoint_every": None,
+            "checkpoint_cost": 0.0,
+            "restart_cost": 0.0,
         },
         "footprint": {"carbon": None, "price": None},
+        "events": None,
+        "windows": None,
     }
     digest = hashlib.sha256(LOG.encode()).hexdigest()
     assert manifest["inputs"] == [{"path": "log.swf", "size": len(LOG), "sha256": digest}]
