@@ -250,7 +250,7 @@ class Engine {
     void submit(JobIndex job);
     bool join_queue(JobIndex job);
     bool is_told(JobIndex job) const {
-        return job < end_of_arrivals_ || options_.acknowledge_registered;
+        return job < end_of_arrivals_ || options_.acknowledge_registered || attempts_.contains(job);
     }
     void submit_arrivals();
     void begin(JobIndex job);

@@ -140,7 +140,8 @@ void bind_power_record(nb::class_<Record>& record) {
 }
 
 void bind_windows(nb::module_& module) {
-    nb::class_<TimeWindow>(module, "Window", "A stretch of time in which hosts are not for all.")
+    nb::class_<TimeWindow>(module, "ViewWindow",
+                           "A stretch of time in which hosts are not for all.")
         .def(
             "__init__",
             [](TimeWindow* self, const std::string& name, bool reserves, const HostSet& hosts,
@@ -166,7 +167,7 @@ void bind_windows(nb::module_& module) {
             "is_active", [](const TimeWindow& w) { return w.phase == TimeWindow::Phase::active; },
             "Whether it had begun when it was looked at.")
         .def("__repr__", [](const TimeWindow& w) {
-            return "<Window " + w.name + ": hosts " + w.hosts.to_string() + " from " +
+            return "<ViewWindow " + w.name + ": hosts " + w.hosts.to_string() + " from " +
                    format_time(w.from) + " to " + format_time(w.to) + ">";
         });
     nb::class_<AttemptOptions>(module, "AttemptOptions", "What is done about interrupted jobs.")

@@ -1,4 +1,5 @@
 // Groups of hosts, and the timelines that reservations are made on, against naive versions.
+#include "host_plan.hpp"
 #include "host_timeline.hpp"
 #include "tests/checks.hpp"
 
@@ -156,9 +157,77 @@ void free_hosts_are_found_among_others() {
     }
 }
 
+// By the second: which hosts a job may have from a date on, for as long as it may run.
+std::set<HostId> open_hosts(const std::vector<std::set<HostId>>& busy,
+                            const std::vector<TimeWindow>& windows, std::size_t start,
+                            std::size_t walltime, WindowIndex own) {
+    std::set<HostId> hosts;
+    for (HostId host = 0; host < 6; ++host) {
+        bool open = own == no_window || windows[own].hosts.contains(host);
+        for (std::size_t t = start; t < start + walltime; ++t) {
+            open = open && !busy[t].contains(host);
+            const auto date = static_cast<double>(t);
+            for (WindowIndex w = 0; w < windows.size(); ++w) {
+                const bool inside = date >= windows[w].from && date < windows[w].to;
+                open = open && (w == own ? inside : !inside || !windows[w].hosts.contains(host));
+            }
+        }
+        if (open) {
+            hosts.insert(host);
+        }
+    }
+    return hosts;
+}
+
+void plans_by_name_find_the_first_open_place() {
+    using Kind = TimeWindow::Kind;
+    Random random(6);
+    for (int round = 0; round < 300; ++round) {
+        constexpr std::uint32_t n_hosts = 6;
+        constexpr std::size_t horizon = 200;
+        const Hierarchy hierarchy(n_hosts, {});
+        std::vector<TimeWindow> windows;
+        for (std::uint32_t w = 0; w < draw(random, 0, 3); ++w) {
+            const HostId first = draw(random, 0, n_hosts - 1);
+            const double from = draw(random, 0, 30);
+            windows.push_back({w == 0 ? Kind::reservation : Kind::maintenance,
+                               HostSet::from_intervals({{first, draw(random, first, n_hosts - 1)}}),
+                               from, from + draw(random, 1, 20)});
+            windows.back().phase = TimeWindow::Phase::announced;
+        }
+        HostPlan plan(0.0, hierarchy, n_hosts, windows, Allocation::first);
+        std::vector<std::set<HostId>> busy(horizon);
+        for (int i = 0; i < 10; ++i) {
+            const bool reserved = !windows.empty() && draw(random, 0, 3) == 0;
+            const WindowIndex own = reserved ? 0 : no_window;
+            const std::uint32_t n = draw(random, 1, n_hosts);
+            const std::size_t walltime = draw(random, 1, 9);
+            const HostPlan::Place place = plan.earliest({n, static_cast<double>(walltime), own});
+            std::size_t start = 0;
+            std::set<HostId> open;
+            for (; start + walltime < horizon && open.size() < n; ++start) {
+                open = open_hosts(busy, windows, start, walltime, own);
+            }
+            if (open.size() < n) {
+                CHECK(place.hosts.empty());
+                continue;
+            }
+            --start;
+            CHECK(place.start == static_cast<double>(start));
+            CHECK(members(place.hosts) ==
+                  std::set<HostId>(open.begin(), std::next(open.begin(), n)));
+            plan.take(place.hosts, place.start, place.start + static_cast<double>(walltime));
+            for (std::size_t t = start; t < start + walltime; ++t) {
+                busy[t].merge(members(place.hosts));
+            }
+        }
+    }
+}
+
 } // namespace
 
 void test_plans() {
+    plans_by_name_find_the_first_open_place();
     timelines_find_the_first_fit();
     jobs_hasten_on_every_timeline();
     free_hosts_are_found_among_others();

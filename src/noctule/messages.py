@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from noctule._core import HostSet, ViewJob, Window
+from noctule._core import HostSet, ViewJob, ViewWindow
 from noctule.workload import Job, JobId, Profile
 
 __all__ = [
@@ -145,21 +145,21 @@ class WindowAnnounced(msgspec.Struct, frozen=True, gc=False, tag=True):
     """A maintenance or a reservation became known; those known from the beginning are not told."""
 
     time: float
-    window: Window
+    window: ViewWindow
 
 
 class WindowBegan(msgspec.Struct, frozen=True, gc=False, tag=True):
     """A maintenance took its hosts away, or a reservation keeps its for its jobs from now on."""
 
     time: float
-    window: Window
+    window: ViewWindow
 
 
 class WindowEnded(msgspec.Struct, frozen=True, gc=False, tag=True):
     """The hosts of a window may be used again as before it."""
 
     time: float
-    window: Window
+    window: ViewWindow
 
 
 class ExternalEventOccurred(msgspec.Struct, frozen=True, gc=False, tag=True):

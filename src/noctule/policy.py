@@ -16,12 +16,12 @@ from noctule import _core
 from noctule.errors import InputError
 from noctule.messages import Decision, Event
 
-__all__ = ["JobList", "Policy", "PolicySpec", "Timeline", "View", "ViewJob", "Window"]
+__all__ = ["JobList", "Policy", "PolicySpec", "Timeline", "View", "ViewJob", "ViewWindow"]
 
 Parameter = str | float | int | bool
 JobList = _core.JobList
 ViewJob = _core.ViewJob
-Window = _core.Window
+ViewWindow = _core.ViewWindow
 
 
 @runtime_checkable

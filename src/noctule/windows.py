@@ -107,10 +107,10 @@ class Windows:
         resolved.sort(key=lambda window: position[window.name])
         return Windows(tuple(resolved), self.source)
 
-    def as_core(self) -> list[_core.Window]:
+    def as_core(self) -> list[_core.ViewWindow]:
         """Return the windows as the engine takes them; they must have hosts."""
         return [
-            _core.Window(
+            _core.ViewWindow(
                 window.name,
                 isinstance(window, Reservation),
                 _host_set(window),

@@ -279,6 +279,8 @@ def test_a_host_that_fails_by_an_event_stays_so_whatever_its_platform_says(tmp_p
     assert start_times(simulate(platform, jobs, "fcfs")) == {1: 4}
     down = failures((3, "failed", "0"), (6, "restored", "0"))
     assert start_times(simulate(platform, jobs, "fcfs", down)) == {1: 6}
+    tried = simulate(platform, a_workload(a_job(1, runtime=5)), "fcfs", on_failure="resubmit")
+    assert finish_times(tried) == {"1": 2, "1#2": 9}
     within = failures((3, "failed", "0"), (3.5, "restored", "0"))
     assert start_times(simulate(platform, jobs, "fcfs", within)) == {1: 4}
 

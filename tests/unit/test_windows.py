@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from noctule import HostSet, Platform, simulate
+from noctule import HostSet, Platform, load_platform, simulate
 from noctule.errors import DecisionError, InputError
 from noctule.external_events import ExternalEvent, ExternalEvents
 from noctule.formats.windows_toml import read_windows
@@ -265,6 +265,27 @@ def test_drained_hosts_are_not_planned_with():
     ]
     schedule = simulate(Platform.homogeneous(2), a_workload(*jobs), "easy", events)
     assert start_times(schedule) == {1: 0, 3: 3, 2: 50}
+
+
+SLEEPING = """<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="z" routing="Full">
+<host id="h0" speed="1f,0.001f,0.2f,0.1f" pstate="1">
+<prop id="wattage_per_state" value="95:190,10:10,100:100,120:120"/>
+<prop id="sleep_pstates" value="1:2:3"/><prop id="wattage_off" value="10"/></host>
+</zone></platform>"""
+
+
+@pytest.mark.parametrize("policy", NATIVE)
+def test_the_time_to_wake_hosts_counts_before_a_window(policy, tmp_path):
+    # the host sleeps, and takes 10 s to wake: 20 s of walltime do not end before 25
+    (tmp_path / "p.xml").write_text(SLEEPING)
+    platform = load_platform(tmp_path / "p.xml")
+    closed = Windows([maintenance("0", 25, 100)])
+    options = {"windows": closed, "energy": "exact", "wake_for_jobs": True}
+    for walltime, start in ((20, 110), (8, 10)):
+        workload = a_workload(a_job(1, runtime=5, walltime=walltime))
+        schedule = simulate(platform, workload, policy, **options)
+        assert start_times(schedule) == {1: start}
 
 
 @pytest.mark.parametrize(

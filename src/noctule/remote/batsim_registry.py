@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from noctule.errors import InputError
+from noctule.errors import DecisionError, InputError
 from noctule.formats.batsim import read_batsim_job
 from noctule.formats.batsim_profiles import SizedProfile, read_profiles
 from noctule.formats.json_object import shown_json
 from noctule.parts import RANK_HOSTS
+from noctule.record import is_attempt
 from noctule.remote.batsim_tasks import merged
 from noctule.remote.batsim_workload import BatsimWorkload, parts_of
 from noctule.workload import Compute, HomogeneousTask, Job, Profile, Sequence
@@ -92,6 +93,11 @@ class Registry:
 
     def tell(self, job_id: str) -> Mapping[str, Any]:
         """Return the object of a job, which from now on its scheduler knows."""
+        if is_attempt(job_id) and job_id not in self._jobs:
+            raise DecisionError(
+                f"job {job_id}: Batsim's protocol has no word for a further attempt of a job, "
+                "expected on_failure='end'"
+            )
         self._told.add(job_id)
         return self._jobs[job_id]
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from noctule._core import HostSet
 from noctule.errors import DecisionError
-from noctule.policy import Timeline
+from noctule.policy import Timeline, ViewWindow
 from noctule.remote.served_hosts import ServedHosts
 from noctule.workload import JobId, Label
 
@@ -113,6 +113,10 @@ class ServedJob:
         if self._progress is None:
             raise AttributeError(f"job {self.id}: messages tell the progress of killed jobs only")
         return self._progress
+
+    @property
+    def reservation(self) -> None:
+        """No window: messages do not tell of any."""
 
     @property
     def runtime(self) -> NoReturn:
@@ -268,6 +272,16 @@ class ServedView:
     def unavailable(self) -> HostSet:
         """Hosts that external events have taken away."""
         return self._cluster.hosts.unavailable
+
+    @property
+    def lost(self) -> HostSet:
+        """Hosts that nobody knows the return of: those that are unavailable."""
+        return self.unavailable
+
+    @property
+    def windows(self) -> list[ViewWindow]:
+        """No windows: messages do not tell of any."""
+        return []
 
     def power_state(self, host: int) -> int:
         """Return the power state of a host; 0 until another one is told."""
