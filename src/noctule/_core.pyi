@@ -412,7 +412,7 @@ class ExternalEvent:
 
     def __init__(self, time: float, kind: int, hosts: HostSet, data: str) -> None: ...
 
-class Window:
+class ViewWindow:
     """A stretch of time in which hosts are not for all."""
 
     def __init__(self, name: str, reserves: bool, hosts: HostSet, start: float, end: float, announced: float, kills: bool) -> None: ...
@@ -451,7 +451,7 @@ class AttemptOptions:
 class Engine:
     """The time-keeper of one run."""
 
-    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, speeds: Sequence[float], groups: Sequence[int], reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float, share_hosts: bool, share_storages: bool, wake_for_jobs: bool, batsim_events: bool, open_registration: bool, acknowledge_registered: bool, attempts: AttemptOptions, windows: Sequence[Window], reservations: Sequence[int], submitters: Sequence[Sequence[int]], external_events: Sequence[Sequence[ExternalEvent]], machine: MachineSetup | None) -> None: ...
+    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, speeds: Sequence[float], groups: Sequence[int], reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float, share_hosts: bool, share_storages: bool, wake_for_jobs: bool, batsim_events: bool, open_registration: bool, acknowledge_registered: bool, attempts: AttemptOptions, windows: Sequence[ViewWindow], reservations: Sequence[int], submitters: Sequence[Sequence[int]], external_events: Sequence[Sequence[ExternalEvent]], machine: MachineSetup | None) -> None: ...
 
     def run(self, policy: NativePolicy, n_calls: int) -> bool:
         """Call the policy at most so many times; False once the run has ended."""
@@ -592,7 +592,7 @@ class ViewJob:
         """Hosts that the job holds."""
 
     @property
-    def reservation(self) -> Window | None:
+    def reservation(self) -> ViewWindow | None:
         """The window that the job runs in; None for most."""
 
     @property
@@ -679,7 +679,7 @@ class View:
         """
 
     @property
-    def windows(self) -> list[Window]:
+    def windows(self) -> list[ViewWindow]:
         """Maintenances and reservations that are announced and not over."""
 
     @property
@@ -688,7 +688,7 @@ class View:
         Hosts that are away, or will be once their jobs have ended, for nobody knows how long.
         """
 
-    def free_in(self, window: Window) -> HostSet:
+    def free_in(self, window: ViewWindow) -> HostSet:
         """Return the hosts that jobs of a reservation may start on now."""
 
     def power_state(self, host: int) -> int:

@@ -29,9 +29,11 @@ from noctule.external_events import ExternalEvents
 from noctule.formats.batsim import read_batsim_file
 from noctule.formats.batsim_events import read_batsim_events
 from noctule.formats.dax import read_dax
+from noctule.formats.event_files import event_lines, load_events, read_events
 from noctule.formats.platforms import save_platform
 from noctule.formats.rates import load_rate
 from noctule.formats.saving import save_workload
+from noctule.formats.windows_toml import load_windows
 from noctule.platform import Host, HostKind, Hosts, Role, SleepState
 from noctule.platform_report import platform_result
 from noctule.policies import make_policy
@@ -325,6 +327,18 @@ def _batsim_events(path: Path, _: int) -> None:
     ExternalEvents.from_events(events, source="events")
 
 
+def _events(path: Path, _: int) -> None:
+    events = load_events(path)
+    again = read_events("".join(event_lines(events)).encode(), source="again")
+    assert [event.time for event in again] == [event.time for event in events]
+
+
+def _windows(path: Path, _: int) -> None:
+    windows = load_windows(path)
+    with suppress(NoctuleError):
+        windows.on(8).as_core()
+
+
 def _batsim_words(path: Path, _: int) -> None:
     words = path.read_bytes().decode("utf-8", "surrogateescape").splitlines()
     run = read_arguments(words)
@@ -344,6 +358,8 @@ READERS = {
         Reader("batsim5_words", ".txt", _batsim5_words),
         Reader("batsim_requests", ".jsonl", _batsim_requests),
         Reader("batsim_events", ".txt", _batsim_events),
+        Reader("events", ".jsonl", _events),
+        Reader("windows", ".toml", _windows),
         Reader("batsim_words", ".txt", _batsim_words),
         Reader("dax", ".dax", _dax),
         Reader("simgrid", ".xml", _platform),
