@@ -174,8 +174,7 @@ nb::tuple PythonView::make_events() {
     return nb::tuple(list);
 }
 
-bool PythonView::run(nb::handle self, nb::handle decide, std::uint64_t n_calls,
-                     Shortcut* shortcut) {
+bool PythonView::run(nb::handle self, nb::handle decide, std::uint64_t n_calls, nb::handle policy) {
     if (in_call_) {
         refuse("decide()", "went on with its own simulation");
     }
@@ -184,10 +183,14 @@ bool PythonView::run(nb::handle self, nb::handle decide, std::uint64_t n_calls,
         explicit InCall(bool& f) : flag(f) { flag = true; }
         ~InCall() { flag = false; }
     } const in_call(in_call_);
+    const bool may_shorten = nb::hasattr(policy, "shortcut");
+    nb::object shortcut; // kept alive
     for (; n_calls > 0; --n_calls) {
-        const bool goes_on =
-            shortcut == nullptr ? engine().advance() : decide_shortly(*shortcut, n_calls);
-        if (!goes_on) {
+        if (may_shorten) {
+            shortcut = nb::getattr(policy, "shortcut");
+        }
+        Shortcut* const shorter = shortcut_of(self, shortcut);
+        if (!(shorter == nullptr ? engine().advance() : decide_shortly(*shorter, n_calls))) {
             return false;
         }
         if (n_calls == 0) {

@@ -42,7 +42,7 @@ struct BoundShortcut {
 
 Shortcut* shortcut_of(nb::handle view, nb::handle shortcut) {
     BoundShortcut* bound = nullptr;
-    const bool is_one = nb::try_cast(shortcut, bound) && bound != nullptr;
+    const bool is_one = shortcut.is_valid() && nb::try_cast(shortcut, bound) && bound != nullptr;
     return is_one && bound->view.is(view) ? bound->shortcut.get() : nullptr;
 }
 

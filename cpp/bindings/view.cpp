@@ -339,14 +339,13 @@ void bind_view(nb::module_& module) {
             "Return the job with this id.");
     module.def(
         "run_python",
-        [](nb::handle view, nb::handle decide, std::uint64_t n_calls, nb::handle shortcut) {
-            return nb::cast<PythonView&>(view).run(view, decide, n_calls,
-                                                   shortcut_of(view, shortcut));
+        [](nb::handle view, nb::handle decide, std::uint64_t n_calls, nb::handle policy) {
+            return nb::cast<PythonView&>(view).run(view, decide, n_calls, policy);
         },
-        nb::arg("view"), nb::arg("decide"), nb::arg("n_calls"), nb::arg("shortcut") = nb::none(),
+        nb::arg("view"), nb::arg("decide"), nb::arg("n_calls"), nb::arg("policy") = nb::none(),
         nb::sig("def run_python(view: View, decide: object, n_calls: int, "
-                "shortcut: object = None) -> bool"),
-        "Call decide(view, events), or a shortcut of the view where that can decide, at most so "
+                "policy: object = None) -> bool"),
+        "Call decide(view, events), or the shortcut of a policy where that can decide, at most so "
         "many times; False once the run has ended.");
 }
 

@@ -52,9 +52,9 @@ class PythonView {
 
     nb::tuple make_events();
 
-    // Calls decide(self, events) at most n_calls times, or a shortcut in place of it where that
-    // can decide; false once the run has ended.
-    bool run(nb::handle self, nb::handle decide, std::uint64_t n_calls, Shortcut* shortcut);
+    // Calls decide(self, events) at most n_calls times, or the shortcut of the policy in place of
+    // it where that can decide; false once the run has ended.
+    bool run(nb::handle self, nb::handle decide, std::uint64_t n_calls, nb::handle policy);
 
     // The number that the engine knows a call by.
     TimerTag tag_of(nb::handle name);

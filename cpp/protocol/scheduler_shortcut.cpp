@@ -71,6 +71,10 @@ SchedulerShortcut::SchedulerShortcut(Rules rules, std::shared_ptr<const JobNames
 
 bool SchedulerShortcut::decide(const View& view, std::span<const Event> events,
                                Decisions& decisions) {
+    for (const JobIndex job : left_to_python_) {
+        allocations_.erase(job);
+    }
+    left_to_python_.clear();
     const auto plain = [&](const Event& event) { return is_plain(view, event); };
     if (!std::ranges::all_of(events, plain)) {
         leave_to_python(events);
@@ -131,7 +135,7 @@ void SchedulerShortcut::leave_to_python(std::span<const Event> events) {
             add_named(job);
         } else if (event.kind == EventKind::job_finished && job < names_->size()) {
             named_.erase((*names_)[job]);
-            allocations_.erase(job);
+            left_to_python_.push_back(job);
         } else if (event.kind == EventKind::timer_fired && is_own(event.subject)) {
             spare_tags_.push_back(event.subject);
         }

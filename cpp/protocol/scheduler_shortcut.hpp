@@ -127,6 +127,7 @@ class SchedulerShortcut : public Shortcut {
     std::function<TimerTag()> new_tag_;
     std::unordered_map<std::string_view, JobIndex> named_; // were told, and have not ended
     std::unordered_map<JobIndex, HostSet> allocations_;
+    std::vector<JobIndex> left_to_python_; // have ended; Python needs their allocations
     std::vector<std::uint8_t> is_own_tag_; // by tag: its call was asked for here
     std::vector<TimerTag> spare_tags_;
     Journal journal_;

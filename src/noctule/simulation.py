@@ -302,9 +302,8 @@ class Simulation:
             if isinstance(self._policy, _core.NativePolicy):
                 self._ended = not self._engine.run(self._policy, n_calls)
             else:
-                shortcut = getattr(self._policy, "shortcut", None)
                 self._ended = not _core.run_python(
-                    self.view, self._policy.decide, n_calls, shortcut
+                    self.view, self._policy.decide, n_calls, self._policy
                 )
         except (Exception, SystemExit) as error:
             self._ended = True
