@@ -44,5 +44,6 @@ void test_network();
 void test_mpi();
 void test_fluid();
 void test_load();
+void test_protocol();
 
 } // namespace noctule
