@@ -113,7 +113,7 @@ bool SchedulerShortcut::is_plain(const View& view, const Event& event) const {
         return state == JobState::completed || state == JobState::timed_out;
     }
     case EventKind::timer_fired:
-        return is_own(event.subject);
+        return rules_.is_batsim4; // of which all calls are alike
     case EventKind::hosts_released:
     case EventKind::submissions_ended:
     case EventKind::external_events_ended:
@@ -121,10 +121,6 @@ bool SchedulerShortcut::is_plain(const View& view, const Event& event) const {
     default:
         return false;
     }
-}
-
-bool SchedulerShortcut::is_own(TimerTag tag) const {
-    return tag < is_own_tag_.size() && is_own_tag_[tag] != 0;
 }
 
 // Python tells of these events; what they change here is the same.
@@ -136,8 +132,8 @@ void SchedulerShortcut::leave_to_python(std::span<const Event> events) {
         } else if (event.kind == EventKind::job_finished && job < names_->size()) {
             named_.erase((*names_)[job]);
             left_to_python_.push_back(job);
-        } else if (event.kind == EventKind::timer_fired && is_own(event.subject)) {
-            spare_tags_.push_back(event.subject);
+        } else if (event.kind == EventKind::timer_fired) {
+            give_back(event.subject);
         }
     }
 }
@@ -176,7 +172,7 @@ void SchedulerShortcut::tell(const View& view, const Event& event) {
         break;
     case EventKind::timer_fired:
         message_ += words.called;
-        spare_tags_.push_back(event.subject);
+        give_back(event.subject);
         break;
     case EventKind::submissions_ended:
         message_ += words.submissions_ended;
@@ -346,6 +342,13 @@ TimerTag SchedulerShortcut::free_tag() {
     is_own_tag_.resize(std::max(is_own_tag_.size(), tag + std::size_t{1}), 0);
     is_own_tag_[tag] = 1;
     return tag;
+}
+
+// A call has come; if it was asked for here, its tag can be used again.
+void SchedulerShortcut::give_back(TimerTag tag) {
+    if (tag < is_own_tag_.size() && is_own_tag_[tag] != 0) {
+        spare_tags_.push_back(tag);
+    }
 }
 
 Journal SchedulerShortcut::take_journal() { return std::exchange(journal_, {}); }

@@ -105,7 +105,6 @@ class SchedulerShortcut : public Shortcut {
     };
 
     bool is_plain(const View& view, const Event& event) const;
-    bool is_own(TimerTag tag) const;
     void leave_to_python(std::span<const Event> events);
     bool tell(const View& view, std::span<const Event> events);
     void tell(const View& view, const Event& event);
@@ -119,6 +118,7 @@ class SchedulerShortcut : public Shortcut {
     void carry_out(Planned& one, Decisions& decisions);
     double told_date(double now);
     TimerTag free_tag();
+    void give_back(TimerTag tag);
 
     Rules rules_;
     std::shared_ptr<const JobNames> names_;

@@ -62,6 +62,7 @@ class BatsimScheduler:
         self._past = WayPast(self._registry, self._reader, channel)
         self._progress: dict[str, str] = {}
         self._held: list[str] = []
+        self._is_holding = False  # until the call comes at which held events are told
         self._writers: Mapping[type, Callable[[Any], str]] = {
             messages.SimulationStarted: self._begins,
             messages.JobSubmitted: self._submitted,
@@ -108,7 +109,7 @@ class BatsimScheduler:
         else:
             decisions = self._reader.read(reply, view.now)[0]
         self._past.go_on()
-        is_plain = type(self).decide is BatsimScheduler.decide and not self._held
+        is_plain = type(self).decide is BatsimScheduler.decide and not self._is_holding
         if self.shortcut is None and is_plain:
             setup, registry = self.setup, self._registry
             write = functools.partial(registry.profile_text, write=json_text)
@@ -163,6 +164,7 @@ class BatsimScheduler:
         decisions, ready = self._ask(now, told[:1])
         if ready > now:
             self._held = told[1:]
+            self._is_holding = True
             return [*decisions, CallAt(ready, _HELD)]
         return decisions + self._ask(now, told[1:])[0]
 
@@ -216,7 +218,10 @@ class BatsimScheduler:
         )
 
     def _called(self, event: messages.TimerFired) -> str:
-        return "" if event.tag == _HELD else '"REQUESTED_CALL","data":{}'
+        if event.tag == _HELD:
+            self._is_holding = False
+            return ""
+        return '"REQUESTED_CALL","data":{}'
 
     def _message_sent(self, event: messages.MessageSent) -> str:
         message = _rewritten(event.message)
