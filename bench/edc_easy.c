@@ -62,12 +62,14 @@ static double number_at(const char* text) {
     return is_whole ? whole : strtod(text, NULL);
 }
 
-static double number_after(const char* from, const char* key) {
-    return number_at(strstr(from, key) + strlen(key));
+/* What follows a key, which is mostly the next thing in a message. */
+static const char* after(const char* from, const char* key) {
+    const size_t n = strlen(key);
+    return (strncmp(from, key, n) == 0 ? from : strstr(from, key)) + n;
 }
 
 static const char* id_in(const char* from, char* id) {
-    const char* first = strstr(from, "\"job_id\":\"") + 10;
+    const char* first = after(from, "\",\"event\":{\"job_id\":\"");
     const char* last = strchr(first, '"');
     memset(id, 0, MAX_ID);
     memcpy(id, first, (size_t)(last - first));
@@ -80,9 +82,9 @@ static void submit(const char* event) {
         queue = realloc(queue, room * sizeof *queue);
     }
     Job* job = &queue[n_queue++];
-    const char* rest = id_in(event, job->id);
-    job->n_hosts = (int)number_after(rest, "\"resource_request\":");
-    job->walltime = number_after(rest, "\"walltime\":");
+    const char* rest = after(id_in(event, job->id), "\",\"job\":{\"resource_request\":");
+    job->n_hosts = (int)strtol(rest, (char**)&rest, 10);
+    job->walltime = number_at(after(rest, ",\"walltime\":"));
 }
 
 static void complete(const char* event) {
@@ -189,25 +191,26 @@ uint8_t batsim_edc_deinit(void) { return 0; }
 
 uint8_t batsim_edc_take_decisions(const uint8_t* what_happened, uint32_t what_happened_size,
                                   uint8_t** decisions, uint32_t* decisions_size) {
-    static const char key[] = "\"event_type\":\"";
+    static const char key[] = "\"event_type\":\"", submitted[] = "JobSubmittedEvent",
+                      completed[] = "JobCompletedEvent", begins[] = "SimulationBeginsEvent";
     const char* text = (const char*)what_happened;
     (void)what_happened_size;
     char date[64] = "";
-    const char* first = strstr(text, "\"now\":") + 6;
+    const char* first = after(text, "{\"now\":");
     memcpy(date, first, strcspn(first, ","));
     const double now = number_at(first);
     length = 0;
     put("{\"now\":", 7);
     put(date, strlen(date));
     put(",\"events\":[", 11);
-    for (const char* at = strstr(text, key); at != NULL; at = strstr(at, key)) {
+    for (const char* at = strstr(first, key); at != NULL; at = strstr(at, key)) {
         at += sizeof key - 1;
-        if (strncmp(at, "JobSubmitted", 12) == 0) {
-            submit(at);
-        } else if (strncmp(at, "JobCompleted", 12) == 0) {
-            complete(at);
-        } else if (strncmp(at, "SimulationBegins", 16) == 0) {
-            n_hosts = n_free = (int)number_after(at, "\"computation_host_number\":");
+        if (strncmp(at, submitted, sizeof submitted - 1) == 0) {
+            submit(at + sizeof submitted - 1);
+        } else if (strncmp(at, completed, sizeof completed - 1) == 0) {
+            complete(at + sizeof completed - 1);
+        } else if (strncmp(at, begins, sizeof begins - 1) == 0) {
+            n_hosts = n_free = (int)number_at(after(at, "\"computation_host_number\":"));
             memset(user, NOBODY, sizeof user);
         }
     }

@@ -23,8 +23,9 @@ std::string_view written(std::array<char, 400>& room, double number, Format... f
 
 void append_shortest(std::string& text, double number) {
     std::array<char, 400> room;
-    if (std::abs(number) < most_whole && std::trunc(number) == number && number != 0.0) {
-        const auto whole = static_cast<std::int64_t>(number);
+    const bool may_be_whole = std::abs(number) < most_whole && number != 0.0;
+    const auto whole = may_be_whole ? static_cast<std::int64_t>(number) : 0;
+    if (may_be_whole && static_cast<double>(whole) == number) {
         text.append(room.data(), std::to_chars(room.data(), room.data() + room.size(), whole).ptr);
         text += ".0";
         return;

@@ -1,9 +1,8 @@
 #include "protocol/plain_reply.hpp"
 
-#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 
 namespace noctule {
@@ -12,6 +11,15 @@ namespace {
 
 // Beyond this, no digits are added to a number.
 constexpr std::uint64_t most_digits = 1'000'000'000'000'000'000;
+
+// Letters of texts that mean themselves.
+constexpr std::array<bool, 256> is_usual = [] {
+    std::array<bool, 256> letters{};
+    for (std::size_t letter = 0x20; letter < 0x7f; ++letter) {
+        letters[letter] = letter != '"' && letter != '\\';
+    }
+    return letters;
+}();
 
 // Takes JSON apart; each function says whether it found what it looks for.
 class Scanner {
@@ -38,16 +46,11 @@ class Scanner {
             return false;
         }
         const char* const first = at_;
-        const auto n_left = static_cast<std::size_t>(end_ - first);
-        const void* const quote = n_left == 0 ? nullptr : std::memchr(first, '"', n_left);
-        if (quote == nullptr) {
-            return false;
+        while (at_ != end_ && is_usual[static_cast<unsigned char>(*at_)]) {
+            ++at_;
         }
-        at_ = static_cast<const char*>(quote);
         found = {first, static_cast<std::size_t>(at_ - first)};
-        ++at_;
-        return std::ranges::none_of(
-            found, [](char letter) { return letter < 0x20 || letter > 0x7e || letter == '\\'; });
+        return at_ != end_ && *at_++ == '"';
     }
 
     // A number that is not negative.

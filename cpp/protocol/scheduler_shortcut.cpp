@@ -16,7 +16,7 @@ namespace {
 // The words of a protocol for what is told.
 struct RequestWords {
     void (*append_number)(std::string& text, double number);
-    std::string_view kind;      // between the date of an event and its type
+    std::string_view kind;      // what stands between the date of an event and its type
     std::string_view completed; // a job: up to its id
     std::string_view state;     // between the id and the state
     std::string_view success;   // the states, with what the jobs return
@@ -147,8 +147,7 @@ bool SchedulerShortcut::tell(const View& view, std::span<const Event> events) {
     const std::size_t empty = message_.size();
     for (const Event& event : events) {
         if (event.kind != EventKind::hosts_released) {
-            message_ += message_.size() > empty ? ",{" : "{";
-            message_ += R"("timestamp":)";
+            message_ += message_.size() > empty ? R"(,{"timestamp":)" : R"({"timestamp":)";
             append_number(event.time);
             message_ += requests(rules_.is_batsim4).kind;
             tell(view, event);
