@@ -30,7 +30,7 @@ static int user[MAX_HOSTS]; /* the number of the job on a host, or NOBODY */
 static char* reply;
 static size_t length, capacity;
 
-static void put(const char* text, size_t n) {
+static inline void put(const char* text, size_t n) {
     if (length + n + 1 > capacity) {
         capacity = 2 * (length + n + 1);
         reply = realloc(reply, capacity);
@@ -39,7 +39,10 @@ static void put(const char* text, size_t n) {
     length += n;
 }
 
-static void put_text(const char* text) { put(text, strlen(text)); }
+/* inlined, so that the lengths of constants are known */
+static inline __attribute__((always_inline)) void put_text(const char* text) {
+    put(text, strlen(text));
+}
 
 /* printf is slow in processes that have extended it, as some numerical libraries do */
 static void put_number(int number) {
@@ -63,7 +66,7 @@ static double number_at(const char* text) {
 }
 
 /* What follows a key, which is mostly the next thing in a message. */
-static const char* after(const char* from, const char* key) {
+static inline __attribute__((always_inline)) const char* after(const char* from, const char* key) {
     const size_t n = strlen(key);
     return (strncmp(from, key, n) == 0 ? from : strstr(from, key)) + n;
 }
@@ -76,7 +79,7 @@ static const char* id_in(const char* from, char* id) {
     return last;
 }
 
-static void submit(const char* event) {
+static const char* submit(const char* event) {
     if (n_queue == room) {
         room = room ? 2 * room : 1024;
         queue = realloc(queue, room * sizeof *queue);
@@ -84,24 +87,34 @@ static void submit(const char* event) {
     Job* job = &queue[n_queue++];
     const char* rest = after(id_in(event, job->id), "\",\"job\":{\"resource_request\":");
     job->n_hosts = (int)strtol(rest, (char**)&rest, 10);
-    job->walltime = number_at(after(rest, ",\"walltime\":"));
+    rest = after(rest, ",\"walltime\":");
+    job->walltime = number_at(rest);
+    return rest;
 }
 
-static void complete(const char* event) {
+static bool is_same(const char* id, const char* other) {
+    uint64_t x[MAX_ID / 8], y[MAX_ID / 8];
+    memcpy(x, id, MAX_ID);
+    memcpy(y, other, MAX_ID);
+    return x[0] == y[0] && x[1] == y[1] && x[2] == y[2] && x[3] == y[3];
+}
+
+static const char* complete(const char* event) {
     char id[MAX_ID];
-    id_in(event, id);
+    const char* rest = id_in(event, id);
     int i = 0;
-    while (i < n_running && memcmp(running[i].id, id, MAX_ID) != 0) {
+    while (i < n_running && !is_same(running[i].id, id)) {
         ++i;
     }
     if (i == n_running) {
-        return;
+        return rest;
     }
     for (int host = 0; host < n_hosts; ++host) {
         user[host] = user[host] == running[i].number ? NOBODY : user[host];
     }
     n_free += running[i].n_hosts;
     memmove(&running[i], &running[i + 1], (size_t)(--n_running - i) * sizeof *running);
+    return rest;
 }
 
 static int enter(const Job* job, double end) {
@@ -197,7 +210,7 @@ uint8_t batsim_edc_take_decisions(const uint8_t* what_happened, uint32_t what_ha
     (void)what_happened_size;
     char date[64] = "";
     const char* first = after(text, "{\"now\":");
-    memcpy(date, first, strcspn(first, ","));
+    memcpy(date, first, (size_t)(strchr(first, ',') - first));
     const double now = number_at(first);
     length = 0;
     put("{\"now\":", 7);
@@ -206,9 +219,9 @@ uint8_t batsim_edc_take_decisions(const uint8_t* what_happened, uint32_t what_ha
     for (const char* at = strstr(first, key); at != NULL; at = strstr(at, key)) {
         at += sizeof key - 1;
         if (strncmp(at, submitted, sizeof submitted - 1) == 0) {
-            submit(at + sizeof submitted - 1);
+            at = submit(at + sizeof submitted - 1);
         } else if (strncmp(at, completed, sizeof completed - 1) == 0) {
-            complete(at + sizeof completed - 1);
+            at = complete(at + sizeof completed - 1);
         } else if (strncmp(at, begins, sizeof begins - 1) == 0) {
             n_hosts = n_free = (int)number_at(after(at, "\"computation_host_number\":"));
             memset(user, NOBODY, sizeof user);

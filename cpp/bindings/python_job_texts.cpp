@@ -194,31 +194,40 @@ class Batsim4JobTexts : public JobTexts {
 std::unique_ptr<JobTexts> edc_job_texts(const std::shared_ptr<const JobNames>& names,
                                         nb::dict jobs) {
     auto texts = std::make_unique<EdcJobTexts>(names);
-    const nb::str n_hosts_key("res");
-    const nb::str walltime_key("walltime");
-    const nb::str date_key("subtime");
-    const nb::str profile_key("profile");
-    const nb::str extra_key("extra_data");
     std::string profile_id;
     for_each_job(*names, jobs, [&](JobIndex job, PyObject* raw) {
-        const auto field = [&](const nb::str& key) { return PyDict_GetItem(raw, key.ptr()); };
-        PyObject* const limit = field(walltime_key);
-        PyObject* const date = field(date_key);
-        const auto profile = plain_text(field(profile_key));
-        const auto walltime = limit == nullptr ? std::optional(-1.0) : plain_number(limit);
-        const auto submit_time = date == nullptr ? std::optional(not_a_time) : plain_number(date);
-        if (!profile || !walltime || !submit_time || field(extra_key) != nullptr) {
+        std::optional<std::string_view> profile;
+        std::optional<double> walltime = -1.0;
+        std::optional<double> submit_time = not_a_time;
+        std::uint32_t n_hosts = 0;
+        PyObject* key = nullptr;
+        PyObject* value = nullptr;
+        Py_ssize_t position = 0;
+        while (PyDict_Next(raw, &position, &key, &value) != 0) {
+            const auto name = plain_text(key);
+            if (!name || *name == "extra_data") {
+                return;
+            }
+            if (*name == "profile") {
+                profile = plain_text(value);
+            } else if (*name == "walltime") {
+                walltime = plain_number(value);
+            } else if (*name == "subtime") {
+                submit_time = plain_number(value);
+            } else if (*name == "res") {
+                n_hosts = n_hosts_of(value);
+            }
+        }
+        if (!profile || !walltime || !submit_time) {
             return;
         }
         // the workload of the profile, and its name in there
-        const std::string_view name = (*names)[job];
-        const std::string_view owner =
-            profile->find('!') != std::string_view::npos ? *profile : name;
-        const std::size_t bang = profile->rfind('!');
+        const bool has_owner = profile->find('!') != std::string_view::npos;
+        const std::string_view owner = has_owner ? *profile : (*names)[job];
         profile_id = owner.substr(0, owner.find('!'));
-        (profile_id += '!') += profile->substr(bang == std::string_view::npos ? 0 : bang + 1);
-        texts->add(job, {n_hosts_of(field(n_hosts_key)), *walltime == -1.0 ? not_a_time : *walltime,
-                         *submit_time, profile_id});
+        (profile_id += '!') += profile->substr(has_owner ? profile->rfind('!') + 1 : 0);
+        texts->add(job,
+                   {n_hosts, *walltime == -1.0 ? not_a_time : *walltime, *submit_time, profile_id});
     });
     return texts;
 }

@@ -3,11 +3,38 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
 namespace noctule {
 
 namespace {
+
+// The words of a protocol for the usual events.
+struct ReplyWords {
+    std::string_view kind;    // the field with the type of an event
+    std::string_view data;    // and the one with its content
+    std::string_view execute; // types of events
+    std::string_view reject;
+    std::string_view call;   // nothing if none is usual
+    std::string_view hosts;  // of a job that is executed
+    std::string_view nested; // the object in which they are, or nothing
+};
+
+constexpr ReplyWords batsim4_words{.kind = "type",
+                                   .data = "data",
+                                   .execute = "EXECUTE_JOB",
+                                   .reject = "REJECT_JOB",
+                                   .call = "CALL_ME_LATER",
+                                   .hosts = "alloc",
+                                   .nested = ""};
+constexpr ReplyWords batsim5_words{.kind = "event_type",
+                                   .data = "event",
+                                   .execute = "ExecuteJobEvent",
+                                   .reject = "RejectJobEvent",
+                                   .call = "",
+                                   .hosts = "host_allocation",
+                                   .nested = "allocation"};
 
 // Beyond this, no digits are added to a number.
 constexpr std::uint64_t most_digits = 1'000'000'000'000'000'000;
@@ -33,6 +60,28 @@ class Scanner {
         }
         ++at_;
         return true;
+    }
+
+    // One word in quotes.
+    bool take_word(std::string_view word) {
+        skip_blanks();
+        const std::size_t n = word.size() + 2;
+        if (static_cast<std::size_t>(end_ - at_) < n || *at_ != '"' || at_[n - 1] != '"' ||
+            std::memcmp(at_ + 1, word.data(), word.size()) != 0) {
+            return false;
+        }
+        at_ += n;
+        return true;
+    }
+
+    // A field of an object, up to its value.
+    bool take_field(std::string_view name) {
+        const char* const before = at_;
+        if (take_word(name) && take(':')) {
+            return true;
+        }
+        at_ = before;
+        return false;
     }
 
     bool at_end() {
@@ -82,14 +131,8 @@ class Scanner {
         return std::from_chars(first, at_, found).ec == std::errc{};
     }
 
-    // Calls `field(name)` for each field of an object, to take its value.
-    template <typename Field> bool object(Field&& field) {
-        return list('{', '}', [&] {
-            std::string_view name;
-            return text(name) && take(':') && field(name);
-        });
-    }
-
+    // Takes the fields of an object one by one by `field`.
+    template <typename Field> bool object(Field&& field) { return list('{', '}', field); }
     template <typename Item> bool array(Item&& item) { return list('[', ']', item); }
 
   private:
@@ -133,29 +176,25 @@ class Scanner {
 // A field that is there at most once.
 template <typename Value> using Field = std::optional<Value>;
 
-class Reader {
+template <const ReplyWords& words> class Reader {
   public:
-    Reader(std::string_view text, const ReplyWords& words, PlainReply& reply)
-        : scanner_(text), words_(words), reply_(reply) {}
+    Reader(std::string_view text, PlainReply& reply) : scanner_(text), reply_(reply) {}
 
     bool read() {
         Field<double> now;
         bool has_events = false;
-        const bool found = scanner_.object([&](std::string_view name) {
-            if (name == "now") {
+        const bool found = scanner_.object([&] {
+            if (scanner_.take_field("now")) {
                 return number(now);
             }
-            if (name != "events" || has_events) {
+            if (has_events || !scanner_.take_field("events")) {
                 return false;
             }
             has_events = true;
             return scanner_.array([&] { return event(); });
         });
-        if (!found || !now || !has_events || !scanner_.at_end()) {
-            return false;
-        }
-        reply_.now = *now;
-        return true;
+        reply_.now = now.value_or(0.0);
+        return found && now && has_events && scanner_.at_end();
     }
 
   private:
@@ -171,69 +210,79 @@ class Reader {
 
     bool event() {
         Field<double> timestamp;
-        Field<std::string_view> kind;
+        Field<PlainEvent::Kind> kind;
         Field<Content> content;
-        const bool found = scanner_.object([&](std::string_view name) {
-            if (name == "timestamp") {
+        const bool found = scanner_.object([&] {
+            if (scanner_.take_field("timestamp")) {
                 return number(timestamp);
             }
-            if (name == words_.kind) {
-                return text(kind);
+            if (scanner_.take_field(words.kind)) {
+                return !kind && read_kind(kind);
             }
-            return name == words_.data && !content && read_content(content.emplace());
+            return !content && scanner_.take_field(words.data) && read_content(content.emplace());
         });
         return found && timestamp && kind && content && keep(*timestamp, *kind, *content);
     }
 
+    bool read_kind(Field<PlainEvent::Kind>& kind) {
+        using Kind = PlainEvent::Kind;
+        if (scanner_.take_word(words.execute)) {
+            kind = Kind::execute;
+        } else if (scanner_.take_word(words.reject)) {
+            kind = Kind::reject;
+        } else if (!words.call.empty() && scanner_.take_word(words.call)) {
+            kind = Kind::call;
+        }
+        return kind.has_value();
+    }
+
     bool read_content(Content& content) {
-        return scanner_.object([&](std::string_view name) {
-            if (name == "job_id") {
+        return scanner_.object([&] {
+            if (scanner_.take_field("job_id")) {
                 return text(content.job_id);
             }
-            if (name == "timestamp") {
+            if (words.nested.empty() && scanner_.take_field(words.hosts)) {
+                return text(content.hosts);
+            }
+            if (scanner_.take_field("timestamp")) {
                 return number(content.timestamp);
             }
-            if (words_.nested.empty()) {
-                return name == words_.hosts && text(content.hosts);
-            }
-            if (name != words_.nested || content.has_nested) {
+            if (words.nested.empty() || content.has_nested || !scanner_.take_field(words.nested)) {
                 return false;
             }
             content.has_nested = true;
-            return scanner_.object([&](std::string_view inner) {
-                return inner == words_.hosts && text(content.hosts);
-            });
+            return scanner_.object(
+                [&] { return scanner_.take_field(words.hosts) && text(content.hosts); });
         });
     }
 
-    bool keep(double timestamp, std::string_view kind, const Content& content) {
-        const bool is_execute = kind == words_.execute;
-        const bool is_call = !words_.call.empty() && kind == words_.call;
-        if (!is_execute && !is_call && kind != words_.reject) {
-            return false;
-        }
+    bool keep(double timestamp, PlainEvent::Kind kind, const Content& content) {
+        const bool is_execute = kind == PlainEvent::Kind::execute;
+        const bool is_call = kind == PlainEvent::Kind::call;
         if (content.job_id.has_value() == is_call || content.timestamp.has_value() != is_call ||
             content.hosts.has_value() != is_execute || (content.has_nested && !is_execute)) {
             return false;
         }
-        using Kind = PlainEvent::Kind;
-        const Kind what = is_call ? Kind::call : is_execute ? Kind::execute : Kind::reject;
-        reply_.events.push_back({what, timestamp, content.job_id.value_or(std::string_view()),
+        reply_.events.push_back({kind, timestamp, content.job_id.value_or(std::string_view()),
                                  content.hosts.value_or(std::string_view()),
                                  content.timestamp.value_or(0.0)});
         return true;
     }
 
     Scanner scanner_;
-    const ReplyWords& words_;
     PlainReply& reply_;
 };
 
 } // namespace
 
-bool read_plain_reply(std::string_view text, const ReplyWords& words, PlainReply& reply) {
+bool read_batsim4_reply(std::string_view text, PlainReply& reply) {
     reply.events.clear();
-    return Reader(text, words, reply).read();
+    return Reader<batsim4_words>(text, reply).read();
+}
+
+bool read_batsim5_reply(std::string_view text, PlainReply& reply) {
+    reply.events.clear();
+    return Reader<batsim5_words>(text, reply).read();
 }
 
 } // namespace noctule

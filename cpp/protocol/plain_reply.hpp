@@ -10,32 +10,6 @@
 
 namespace noctule {
 
-// The words of a protocol for the usual events.
-struct ReplyWords {
-    std::string_view kind;    // the field with the type of an event
-    std::string_view data;    // and the one with its content
-    std::string_view execute; // types of events
-    std::string_view reject;
-    std::string_view call;   // nothing if none is usual
-    std::string_view hosts;  // of a job that is executed
-    std::string_view nested; // the object in which they are, or nothing
-};
-
-inline constexpr ReplyWords batsim4_replies{.kind = "type",
-                                            .data = "data",
-                                            .execute = "EXECUTE_JOB",
-                                            .reject = "REJECT_JOB",
-                                            .call = "CALL_ME_LATER",
-                                            .hosts = "alloc",
-                                            .nested = ""};
-inline constexpr ReplyWords batsim5_replies{.kind = "event_type",
-                                            .data = "event",
-                                            .execute = "ExecuteJobEvent",
-                                            .reject = "RejectJobEvent",
-                                            .call = "",
-                                            .hosts = "host_allocation",
-                                            .nested = "allocation"};
-
 // Texts are parts of the reply.
 struct PlainEvent {
     enum class Kind : unsigned char { execute, reject, call };
@@ -52,6 +26,7 @@ struct PlainReply {
 };
 
 // False if there is more in it than the usual.
-bool read_plain_reply(std::string_view text, const ReplyWords& words, PlainReply& reply);
+bool read_batsim4_reply(std::string_view text, PlainReply& reply);
+bool read_batsim5_reply(std::string_view text, PlainReply& reply);
 
 } // namespace noctule

@@ -67,7 +67,7 @@ SchedulerShortcut::SchedulerShortcut(Rules rules, std::shared_ptr<const JobNames
                                      std::unique_ptr<Channel> channel,
                                      std::function<TimerTag()> new_tag)
     : rules_(rules), names_(std::move(names)), texts_(std::move(texts)),
-      channel_(std::move(channel)), new_tag_(std::move(new_tag)) {}
+      channel_(std::move(channel)), new_tag_(std::move(new_tag)), named_(names_) {}
 
 bool SchedulerShortcut::decide(const View& view, std::span<const Event> events,
                                Decisions& decisions) {
@@ -90,8 +90,8 @@ bool SchedulerShortcut::decide(const View& view, std::span<const Event> events,
     while (!rules_.is_batsim4 && text.ends_with('\0')) {
         text.remove_suffix(1);
     }
-    const ReplyWords& words = rules_.is_batsim4 ? batsim4_replies : batsim5_replies;
-    if (!read_plain_reply(text, words, reply_) || !plan(view, reply_)) {
+    const auto read = rules_.is_batsim4 ? read_batsim4_reply : read_batsim5_reply;
+    if (!read(text, reply_) || !plan(view, reply_)) {
         answer_ = answer;
         return false;
     }
@@ -128,9 +128,9 @@ void SchedulerShortcut::leave_to_python(std::span<const Event> events) {
     for (const Event& event : events) {
         const JobIndex job = event.subject;
         if (event.kind == EventKind::job_submitted && job < names_->size()) {
-            add_named(job);
+            named_.add(job);
         } else if (event.kind == EventKind::job_finished && job < names_->size()) {
-            named_.erase((*names_)[job]);
+            named_.drop((*names_)[job]);
             left_to_python_.push_back(job);
         } else if (event.kind == EventKind::timer_fired) {
             give_back(event.subject);
@@ -163,7 +163,7 @@ void SchedulerShortcut::tell(const View& view, const Event& event) {
     switch (event.kind) {
     case EventKind::job_submitted:
         texts_->append(message_, event.subject, event.time);
-        add_named(event.subject);
+        named_.add(event.subject);
         journal_.told.push_back(event.subject);
         break;
     case EventKind::job_finished:
@@ -194,7 +194,7 @@ void SchedulerShortcut::tell_end(const View& view, JobIndex job) {
         allocations_.erase(allocation);
     }
     message_ += '}';
-    named_.erase((*names_)[job]);
+    named_.drop((*names_)[job]);
     journal_.ended.push_back(job);
 }
 
@@ -238,7 +238,7 @@ bool SchedulerShortcut::plan(const View& view, const PlainReply& reply) {
     }
     for (const Planned& one : planned_) {
         if (!is_plain && one.kind == PlainEvent::Kind::reject) {
-            add_named(one.job);
+            named_.add(one.job);
         }
     }
     busy_until_ = reply.now > now ? reply.now : not_a_time;
@@ -250,15 +250,14 @@ bool SchedulerShortcut::plan(const View& view, const PlainEvent& event, double d
         planned_.push_back({event.kind, no_job, {}, event.call_time, date});
         return std::isnan(date) && event.call_time > told_date_;
     }
-    const auto found = named_.find(event.job_id);
-    if (found == named_.end()) {
+    const JobIndex job = named_.find(event.job_id);
+    if (job == no_job) {
         return false;
     }
-    const JobIndex job = found->second;
     if (event.kind == PlainEvent::Kind::execute) {
         return plan_start(view, event, job, date);
     }
-    named_.erase(found);
+    named_.drop(event.job_id);
     planned_.push_back({event.kind, job, {}, 0.0, date});
     return true;
 }
@@ -357,9 +356,5 @@ std::vector<JobIndex> SchedulerShortcut::take_started() { return std::exchange(s
 std::optional<Channel::Answer> SchedulerShortcut::take_answer() {
     return std::exchange(answer_, std::nullopt);
 }
-
-void SchedulerShortcut::add_named(JobIndex job) { named_.emplace((*names_)[job], job); }
-
-void SchedulerShortcut::drop_named(std::string_view name) { named_.erase(name); }
 
 } // namespace noctule

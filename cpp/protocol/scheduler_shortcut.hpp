@@ -4,7 +4,7 @@
 // must be told, before they do it, of what happened here: see Journal.
 #pragma once
 
-#include "protocol/job_names.hpp"
+#include "protocol/named_jobs.hpp"
 #include "protocol/plain_reply.hpp"
 #include "shortcut.hpp"
 
@@ -91,9 +91,9 @@ class SchedulerShortcut : public Shortcut {
     // Hosts of the jobs that were started here and have not ended.
     const std::unordered_map<JobIndex, HostSet>& allocations() const { return allocations_; }
     // A job that Python has told of can be named.
-    void add_named(JobIndex job);
+    void add_named(JobIndex job) { named_.add(job); }
     // A job can no longer be named, as Python has decided.
-    void drop_named(std::string_view name);
+    void drop_named(std::string_view name) { named_.drop(name); }
 
   private:
     struct Planned {
@@ -125,7 +125,7 @@ class SchedulerShortcut : public Shortcut {
     std::unique_ptr<JobTexts> texts_;
     std::unique_ptr<Channel> channel_;
     std::function<TimerTag()> new_tag_;
-    std::unordered_map<std::string_view, JobIndex> named_; // were told, and have not ended
+    NamedJobs named_; // were told, and have not ended
     std::unordered_map<JobIndex, HostSet> allocations_;
     std::vector<JobIndex> left_to_python_; // have ended; Python needs their allocations
     std::vector<std::uint8_t> is_own_tag_; // by tag: its call was asked for here

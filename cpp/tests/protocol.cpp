@@ -56,14 +56,14 @@ const std::string usual5 =
 
 void usual_replies_are_read() {
     PlainReply reply;
-    CHECK(read_plain_reply(usual4, batsim4_replies, reply));
+    CHECK(read_batsim4_reply(usual4, reply));
     CHECK(reply.now == 3.5 && reply.events.size() == 3);
     CHECK(reply.events[0].job_id == "w0!1" && reply.events[0].hosts == "0-3 7");
     CHECK(reply.events[1].kind == PlainEvent::Kind::reject && reply.events[1].timestamp == 3.0);
     CHECK(reply.events[2].kind == PlainEvent::Kind::call && reply.events[2].call_time == 10.0);
-    CHECK(read_plain_reply(usual5, batsim5_replies, reply));
+    CHECK(read_batsim5_reply(usual5, reply));
     CHECK(reply.now == 1.25 && reply.events.size() == 2 && reply.events[0].hosts == "2");
-    CHECK(read_plain_reply(R"({"now":0,"events":[]})", batsim5_replies, reply));
+    CHECK(read_batsim5_reply(R"({"now":0,"events":[]})", reply));
 }
 
 void all_else_is_left_alone() {
@@ -97,12 +97,12 @@ void all_else_is_left_alone() {
          R"({"now":1,"events":[{"timestamp":1,"type":"REJECT_JOB","data":{"job_id":"\xc3\xa9"}}]})",
          R"({"now":1,"events":[{"timestamp":1,"type":"REJECT_JOB","data":{"job_id":"a","alloc":"0"}}]})",
          R"({"now":1,"events":[{"timestamp":1,"type":"CALL_ME_LATER","data":{"job_id":"a"}}]})"}) {
-        CHECK(!read_plain_reply(text, batsim4_replies, reply));
+        CHECK(!read_batsim4_reply(text, reply));
     }
-    CHECK(!read_plain_reply(usual4, batsim5_replies, reply));
-    CHECK(!read_plain_reply(usual5, batsim4_replies, reply));
+    CHECK(!read_batsim5_reply(usual4, reply));
+    CHECK(!read_batsim4_reply(usual5, reply));
     const std::string deep(100000, '[');
-    CHECK(!read_plain_reply(R"({"now":1,"events":)" + deep, batsim4_replies, reply));
+    CHECK(!read_batsim4_reply(R"({"now":1,"events":)" + deep, reply));
 }
 
 // In memory of just their size, so that the sanitizers see who reads beyond it.
@@ -131,8 +131,8 @@ void damaged_replies_harm_nobody() {
         }
         const auto exact = std::make_unique<char[]>(text.size());
         std::copy(text.begin(), text.end(), exact.get());
-        const auto& words = is_first ? batsim4_replies : batsim5_replies;
-        if (read_plain_reply({exact.get(), text.size()}, words, reply)) {
+        const auto read = is_first ? read_batsim4_reply : read_batsim5_reply;
+        if (read({exact.get(), text.size()}, reply)) {
             ++n_read;
             CHECK(reply.now >= 0.0 && reply.events.size() <= text.size() / 20);
         }
