@@ -9,8 +9,7 @@ namespace noctule {
 
 namespace {
 
-// The letters of a text that stands in JSON as it is.
-std::optional<std::string_view> plain_text(PyObject* value) {
+std::optional<std::string_view> letters_of(PyObject* value) {
     if (value == nullptr || !PyUnicode_CheckExact(value)) {
         return std::nullopt;
     }
@@ -20,8 +19,13 @@ std::optional<std::string_view> plain_text(PyObject* value) {
         PyErr_Clear(); // half a letter
         return std::nullopt;
     }
-    const std::string_view text(letters, static_cast<std::size_t>(size));
-    return is_plain_text(text) ? std::optional(text) : std::nullopt;
+    return std::string_view(letters, static_cast<std::size_t>(size));
+}
+
+// The letters of a text that stands in JSON as it is.
+std::optional<std::string_view> plain_text(PyObject* value) {
+    const auto letters = letters_of(value);
+    return letters && is_plain_text(*letters) ? letters : std::nullopt;
 }
 
 std::optional<std::int64_t> whole_number(PyObject* value) {
@@ -204,7 +208,7 @@ std::unique_ptr<JobTexts> edc_job_texts(const std::shared_ptr<const JobNames>& n
         PyObject* value = nullptr;
         Py_ssize_t position = 0;
         while (PyDict_Next(raw, &position, &key, &value) != 0) {
-            const auto name = plain_text(key);
+            const auto name = letters_of(key);
             if (!name || *name == "extra_data") {
                 return;
             }

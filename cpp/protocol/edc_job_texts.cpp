@@ -7,6 +7,8 @@
 
 namespace noctule {
 
+using namespace std::string_view_literals;
+
 bool is_plain_text(std::string_view text) {
     return std::ranges::none_of(text, [](char letter) {
         return static_cast<unsigned char>(letter) < 0x20 || letter == '"' || letter == '\\';
@@ -21,17 +23,17 @@ void EdcJobTexts::add(JobIndex job, const Fields& fields) {
 
 void EdcJobTexts::append(std::string& text, JobIndex job, double date) const {
     const Entry& entry = jobs_[job];
-    text += R"("JobSubmittedEvent","event":{"job_id":")";
+    text += R"("JobSubmittedEvent","event":{"job_id":")"sv;
     text += (*names_)[job];
-    text += R"(","job":{"resource_request":)";
+    text += R"(","job":{"resource_request":)"sv;
     text += std::to_string(entry.n_hosts);
     if (!std::isnan(entry.walltime)) {
-        text += R"(,"walltime":)";
+        text += R"(,"walltime":)"sv;
         append_shortest(text, entry.walltime);
     }
-    text += R"(,"rigid":true,"profile_id":")";
+    text += R"(,"rigid":true,"profile_id":")"sv;
     text.append(profiles_, entry.profile, entry.profile_size);
-    text += R"("},"submission_time":)";
+    text += R"("},"submission_time":)"sv;
     append_shortest(text, std::isnan(entry.submit_time) ? date : entry.submit_time);
     text += '}';
 }

@@ -11,6 +11,8 @@
 
 namespace noctule {
 
+using namespace std::string_view_literals;
+
 namespace {
 
 // The words of a protocol for what is told.
@@ -141,20 +143,20 @@ void SchedulerShortcut::leave_to_python(std::span<const Event> events) {
 // Whether there was anything to tell.
 bool SchedulerShortcut::tell(const View& view, std::span<const Event> events) {
     last_ = not_a_time;
-    message_ = R"({"now":)";
+    message_ = R"({"now":)"sv;
     append_number(view.now());
-    message_ += R"(,"events":[)";
+    message_ += R"(,"events":[)"sv;
     const std::size_t empty = message_.size();
     for (const Event& event : events) {
         if (event.kind != EventKind::hosts_released) {
-            message_ += message_.size() > empty ? R"(,{"timestamp":)" : R"({"timestamp":)";
+            message_ += message_.size() > empty ? R"(,{"timestamp":)"sv : R"({"timestamp":)"sv;
             append_number(event.time);
             message_ += requests(rules_.is_batsim4).kind;
             tell(view, event);
             message_ += '}';
         }
     }
-    message_ += "]}";
+    message_ += "]}"sv;
     return message_.size() > empty + 2;
 }
 
