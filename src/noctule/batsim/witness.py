@@ -34,7 +34,8 @@ class Witness:
     """Sees what a policy is told and decides.
 
     Attributes:
-        power_requests: for each request for a power state, in order, how many decisions were before.
+        power_requests: for each request for a power state, in order, how many decisions came
+            before.
         availabilities: which hosts left and came back, in order.
     """
 
