@@ -100,6 +100,7 @@ class JobColumns:
         """Return the number of jobs."""
         return len(self.job_id)
 
+
 HostTexts = Callable[[int, int], Sequence[str]]
 
 

@@ -74,10 +74,10 @@ def measured(results: pd.DataFrame) -> pd.DataFrame:
 
 def normalised(table: pd.DataFrame, measure: str) -> pd.DataFrame:
     """Return means over the weeks, with intervals from which differences of weeks are removed."""
-    told = table.assign(level=[f"{p} {b:g}" for p, b in zip(table.policy, table.budget, strict=True)])
-    rows = summarise(
-        told, "level", measure, axes=["workload", "level"], unit="workload"
-    ).as_table()
+    told = table.assign(
+        level=[f"{p} {b:g}" for p, b in zip(table.policy, table.budget, strict=True)]
+    )
+    rows = summarise(told, "level", measure, axes=["workload", "level"], unit="workload").as_table()
     levels = rows["level"].str.split(" ", expand=True)
     return pd.DataFrame(
         {

@@ -66,9 +66,9 @@ def test_a_policy_can_come_from_the_entry_point_of_another_package(tmp_path, mon
     [
         (
             "eazy",
-            "policy eazy: unknown; known policies: conservative, easy, energy_bf, energy_budget, fcfs, "
-            "filler, idle_sleeper, inertial, powercap, proportional, reduce_powercap, replanning, "
-            "sleeper (did you mean easy?)",
+            "policy eazy: unknown; known policies: conservative, easy, energy_bf, energy_budget, "
+            "fcfs, filler, idle_sleeper, inertial, powercap, proportional, reduce_powercap, "
+            "replanning, sleeper (did you mean easy?)",
         ),
         (
             "easy(ordre=sjf)",
