@@ -29,20 +29,7 @@ Engine::Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, con
     } else if (n == 0 && !submitters.jobs.empty() && options.batsim_events) {
         add_news(EventKind::submissions_ended, 0);
     }
-    if (table_->dependencies.empty()) {
-        return;
-    }
-    waited_.resize(n);
-    dependents_ = table_->dependencies;
-    std::ranges::stable_sort(dependents_, {}, &Dependency::on);
-    first_dependent_.resize(n + 1, 0);
-    for (const Dependency& dependency : dependents_) {
-        ++waited_[dependency.job].left;
-        ++first_dependent_[dependency.on + 1];
-    }
-    for (std::size_t job = 0; job < n; ++job) {
-        first_dependent_[job + 1] += first_dependent_[job];
-    }
+    set_up_dependencies();
 }
 
 void Engine::enter(Line& line, JobIndex job) {
@@ -467,33 +454,6 @@ void Engine::end_without_run(JobIndex job, JobState state) {
     --n_unfinished_;
     note_progress();
     settle_dependents(job);
-}
-
-// However a job ended, those that wait for it may go on.
-void Engine::settle_dependents(JobIndex job) {
-    if (record_->has_attempts) {
-        if (is_tried_again(job)) {
-            return;
-        }
-        job = attempt(job).origin;
-    }
-    if (job + std::size_t{1} >= first_dependent_.size()) {
-        return;
-    }
-    for (std::uint32_t d = first_dependent_[job]; d < first_dependent_[job + 1]; ++d) {
-        const JobIndex dependent = dependents_[d].job;
-        Waited& waited = waited_[dependent];
-        waited.ready_time = std::max(waited.ready_time, now_ + dependents_[d].think_time);
-        const bool has_arrived =
-            latency_ ? latency_->arrived[dependent] : dependent < next_arrival_;
-        if (--waited.left == 0 && has_arrived) {
-            queue_.add(std::max(waited.ready_time, now_), EventRank::submission, dependent);
-        } else if (waited.left == 0 && waited.ready_time > table_->jobs[dependent].submit_time) {
-            // Its own date comes before its user has thought: take it out of the arrivals.
-            waited.left = 1;
-            queue_.add(waited.ready_time, EventRank::submission, dependent);
-        }
-    }
 }
 
 JobTable& Engine::own_table() {

@@ -401,6 +401,7 @@ class Engine {
     bool holds_hosts(JobIndex job) const;
     double speed_of(JobIndex job) const;
     void end_without_run(JobIndex job, JobState state);
+    void set_up_dependencies();
     void settle_dependents(JobIndex job);
     void forget_call(TimerTag tag);
     void fire(std::uint32_t call);
@@ -463,9 +464,8 @@ class Engine {
     std::vector<JobMessage> messages_;
     std::vector<ExternalEvent> external_;
     std::size_t n_external_left_ = 0;
-    std::vector<std::uint8_t>
-        unavailable_; // by host and storage, why; empty if all always are there
-    std::vector<std::uint16_t> n_holders_; // by host and storage, where the above is not empty
+    std::vector<std::uint8_t> unavailable_; // why, by host and storage; empty if none ever is
+    std::vector<std::uint16_t> n_holders_;  // by host and storage, where the above is not empty
     std::vector<TimeWindow> windows_;
     std::vector<WindowIndex> reservations_;   // by job; empty if none has one
     std::map<JobIndex, Attempt> attempts_;    // all but the first ones

@@ -94,13 +94,11 @@ double Engine::amount_to_run(JobIndex job) const {
 
 // Seconds of its run, without the launch; where hosts are shared or change, as far as it has come.
 double Engine::run_so_far(JobIndex job) const {
-    const double launched =
-        status_[job].start_time + options_.launch_delay + table_->launch_delay(job);
-    if (execution_ && execution_->is_running(job) &&
-        table_->jobs[job].kind == ProfileKind::compute) {
-        return execution_->progress(job).front().done * duration(job);
+    const bool is_paced = changed_.contains(job) || (execution_ && execution_->is_running(job));
+    if (is_paced && table_->jobs[job].kind == ProfileKind::compute) {
+        return progress(job).front().done * duration(job);
     }
-    return std::max(0.0, now_ - launched);
+    return std::max(0.0, now_ - launch_date(job));
 }
 
 double Engine::work_saved(JobIndex job) const {
@@ -120,8 +118,7 @@ double Engine::useful_time(JobIndex job) const {
         return is_tried_again(job) ? work_saved(job) : 0.0;
     }
     const AttemptOptions& rules = options_.attempts;
-    const double launch = options_.launch_delay + table_->launch_delay(job);
-    double run = std::max(0.0, now_ - status_[job].start_time - launch);
+    double run = std::max(0.0, now_ - launch_date(job));
     if (!rules.lengthen_runs() || table_->jobs[job].kind == ProfileKind::program) {
         return run;
     }

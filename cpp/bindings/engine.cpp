@@ -118,7 +118,8 @@ void bind_power_record(nb::class_<Record>& record) {
     const auto add = [&](const char* name, auto member, const char* type) {
         const std::string signature =
             "def " + std::string(name) + "(self) -> numpy.typing.NDArray[numpy." + type + "]";
-        record.def_prop_ro(name, record_column(member), nb::sig(signature.c_str()));
+        record.def_prop_ro(name, record_column(member), nb::rv_policy::automatic,
+                           nb::sig(signature.c_str()));
     };
     add("host_state_sleeping", &Record::host_state_sleeping, "uint32");
     add("host_state_switching_on", &Record::host_state_switching_on, "uint32");

@@ -351,7 +351,11 @@ class MachinePlan:
 class MachineSetup:
     """The machine that a run makes for itself."""
 
-    def __init__(self, plan: MachinePlan, n_storages: int, sharing: int, billing: int, report_ranks: bool, batsim_latency: bool) -> None: ...
+    def __init__(self, plan: MachinePlan, n_storages: int, sharing: int, billing: int, report_ranks: bool, batsim_latency: bool, is_book: bool) -> None: ...
+
+    @property
+    def is_book(self) -> bool:
+        """Whether there is only a book of the hosts' power."""
 
 class Machine:
     """A machine in simulated time."""

@@ -52,6 +52,8 @@ class RunJobs:
         resubmits: bool,
     ) -> None:
         """Take the workload, and the work that a unit of its amounts stands for."""
+        if resubmits:
+            _refuse_attempts(workload)
         self._engine = engine
         self._resubmits = resubmits
         self._runs_programs = runs_programs
@@ -187,3 +189,14 @@ class RunJobs:
             return int(n_hosts), float(walltime), workload.profile_name(origin)
         job = self._registered[origin]
         return job.request.n_hosts, job.walltime, self._profile_names[origin]
+
+
+def _refuse_attempts(workload: Workload) -> None:
+    """Refuse jobs whose ids could be mistaken for those of further attempts."""
+    ids = workload.job_ids
+    for job_id in () if ids.dtype.kind in "iu" else ids.tolist():
+        if is_attempt(job_id):
+            raise InputError(
+                f"{workload.source or workload.name}: job {job_id}: on_failure: got an id that "
+                "ends as those of further attempts do, expected another"
+            )

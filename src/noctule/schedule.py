@@ -112,10 +112,9 @@ class Schedule:
     ) -> None:
         """Join a record with the jobs it speaks of.
 
-        `tables` are the workload and, if the policy registered jobs of its own, those; the jobs of
-        the record are positions in all of them, one after the other. `spent` are the joules of each
-        host for each of SPENDINGS, where they were counted, up to the `end`, or what tells them.
-        `notes` are what was odd about the run, in sentences.
+        `tables` are the workload and the jobs that the policy registered, if any; the jobs of the
+        record are positions in both. `spent` are, or tells, the joules of each host for each of
+        SPENDINGS up to the `end`, where they were counted. `notes` are what was odd, in sentences.
         """
         self.platform = platform
         self.tables = tuple(tables)
@@ -228,7 +227,8 @@ class Schedule:
         totals = self._totals
         if totals is None:
             hosts = self._host_totals()
-            totals = totals_of(columns, record.n_hosts, record.hosts_text, hosts, _version())
+            made_by = f"noctule-{metadata.version('noctule')}"
+            totals = totals_of(columns, record.n_hosts, record.hosts_text, hosts, made_by)
         yield SCHEDULE_FILE, iter([schedule_text(totals)])
         yield HOST_STATES_FILE, host_states_text(record)
         if self.counts_energy:
@@ -499,7 +499,3 @@ def _remove(folder: Path, names: Iterable[str]) -> None:
     """Remove files that another schedule, with energy, has left in a folder."""
     for name in names:
         (folder / name).unlink(missing_ok=True)
-
-
-def _version() -> str:
-    return f"noctule-{metadata.version('noctule')}"

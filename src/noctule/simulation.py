@@ -29,7 +29,7 @@ from noctule.machine import (
 from noctule.platform import Platform
 from noctule.policies import make_policy
 from noctule.policy import Policy, PolicySpec, View
-from noctule.record import JobsLike, is_attempt
+from noctule.record import JobsLike
 from noctule.registration import RunJobs
 from noctule.schedule import Schedule
 from noctule.windows import Maintenance, Windows
@@ -372,7 +372,10 @@ class Simulation:
         wanted = programs or options.machine or options.share_hosts or options.batsim_latency
         wanted = wanted or has_availabilities(platform)
         # Jobs that have their hosts to themselves need no machine to have their joules counted.
-        is_book = options.energy == "exact" and not (wanted or platform.storages)
+        # Hosts that fail are switched off, which only a machine can do.
+        is_book = options.energy == "exact" and not (
+            wanted or platform.storages or self._has_failures
+        )
         if not (wanted or self._counts_energy):
             return None
         if self._counts_energy:
@@ -413,7 +416,6 @@ class Simulation:
         )
 
     def _refuse_unsupported(self) -> None:
-        self._refuse_ambiguous_ids()
         if self.options.batsim_latency and (self._has_failures or len(self.windows)):
             raise InputError(
                 f"batsim_latency: got {'windows' if len(self.windows) else 'hosts that fail'}, "
@@ -426,17 +428,6 @@ class Simulation:
                 f"{self.workload.source or self.workload.name}: job {job_id}: "
                 f"profile type {kind} cannot be simulated ({len(unsupported)} such jobs)"
             )
-
-    def _refuse_ambiguous_ids(self) -> None:
-        ids = self.workload.job_ids
-        if self.options.on_failure != "resubmit" or ids.dtype.kind in "iu":
-            return
-        for job_id in ids.tolist():
-            if is_attempt(job_id):
-                raise InputError(
-                    f"{self.workload.source or self.workload.name}: job {job_id}: on_failure: got "
-                    "an id that ends as those of further attempts do, expected another"
-                )
 
     def _complaint(self, error: BaseException) -> str:
         frames = traceback.extract_tb(error.__traceback__)

@@ -118,10 +118,10 @@ class Wishful:
     def __init__(self, some: list[Wish], *, named: bool) -> None:
         self.wishes = sorted(some, key=lambda wish: wish.date)
         self.named = named
-        self.energies: list[tuple[float, float]] = []
+        self.energies: list[float] = []
 
     def decide(self, view, events):
-        self.energies.append((view.now, view.energy))
+        self.energies += view.now, view.energy
         free, held = set(view.free), set()
         while self.wishes and self.wishes[0].date <= view.now:
             wish = self.wishes.pop(0)
@@ -194,8 +194,8 @@ def same(light: nt.Schedule, full: nt.Schedule) -> None:
 def settled(table) -> list[str]:
     """Return the last row of each date; of power states, all rows, in the order of their hosts."""
     if "hosts" in table:
-        return sorted(table.astype(str).agg(" ".join, axis=1))
-    return table.groupby("time").last().astype(str).agg(" ".join, axis=1).tolist()
+        return sorted(str(row) for row in table.itertuples(index=False))
+    return [str(row) for row in table.groupby("time").last().itertuples()]
 
 
 options = st.fixed_dictionaries(

@@ -283,6 +283,10 @@ class ServedView:
         """No windows: messages do not tell of any."""
         return []
 
+    def free_in(self, window: ViewWindow) -> NoReturn:
+        """Refuse: there is no window whose hosts could be free."""
+        raise IndexError(f"the run has no window {window.name}")
+
     def power_state(self, host: int) -> int:
         """Return the power state of a host; 0 until another one is told."""
         return self._cluster.hosts.power_state(host)
