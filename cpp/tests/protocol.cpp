@@ -1,4 +1,5 @@
-// Numbers and replies of Batsim's protocols.
+// Numbers, names and replies of Batsim's protocols.
+#include "protocol/named_jobs.hpp"
 #include "protocol/number_text.hpp"
 #include "protocol/plain_reply.hpp"
 #include "tests/checks.hpp"
@@ -140,9 +141,33 @@ void damaged_replies_harm_nobody() {
     CHECK(n_read > 5000);
 }
 
+void named_jobs_are_found_until_they_are_dropped() {
+    Random random(3);
+    std::vector<std::string> ids;
+    for (int i = 0; i < 500; ++i) {
+        ids.push_back(i == 0 ? "" : "w" + std::to_string(i % 3) + "!" + std::to_string(i));
+    }
+    NamedJobs named(std::make_shared<const JobNames>(ids));
+    std::set<JobIndex> expected;
+    for (int i = 0; i < 20000; ++i) {
+        const JobIndex job = draw(random, 0, 499);
+        if (draw(random, 0, 1) == 0) {
+            named.add(job);
+            expected.insert(job);
+        } else {
+            named.drop(ids[job]);
+            expected.erase(job);
+        }
+        const JobIndex other = draw(random, 0, 499);
+        CHECK(named.find(ids[other]) == (expected.contains(other) ? other : no_job));
+    }
+    CHECK(named.find("w0!none") == no_job);
+}
+
 } // namespace
 
 void test_protocol() {
+    named_jobs_are_found_until_they_are_dropped();
     numbers_are_written_as_python_does();
     usual_replies_are_read();
     all_else_is_left_alone();

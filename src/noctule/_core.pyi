@@ -741,9 +741,9 @@ class View:
     def job(self, job_id: int | str) -> ViewJob:
         """Return the job with this id."""
 
-def run_python(view: View, decide: object, n_calls: int, shortcut: object = None) -> bool:
+def run_python(view: View, decide: object, n_calls: int, policy: object = None) -> bool:
     """
-    Call decide(view, events), or a shortcut of the view where that can decide, at most so many times; False once the run has ended.
+    Call decide(view, events), or the shortcut of a policy where that can decide, at most so many times; False once the run has ended.
     """
 
 class MpiTrace:
