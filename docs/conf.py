@@ -44,7 +44,10 @@ nitpick_ignore_regex = [(r"py:.*", rf"({_OTHERS})\..*")]
 # what a module imports only if it is needed, so that autodoc knows no more than this
 nitpick_ignore = [
     ("py:class", name)
-    for name in ("Figure", "pd.DataFrame", "NetworkPlan", "noctule._core.MpiTrace")
+    for name in (
+        *("Figure", "pd.DataFrame", "NetworkPlan"),
+        *("noctule._core.MpiTrace", "noctule._core.Shortcut"),
+    )
 ]
 
 
