@@ -31,6 +31,14 @@ template <typename T> Column<T> own_column(std::vector<T>&& values) {
     return column_of(column, owner);
 }
 
+std::tuple<Column<HostId>, Column<double>, Column<double>>
+gaps_of(std::span<const HostSet* const> hosts, std::span<const double> start_time,
+        std::span<const double> finish_time, std::uint32_t n_hosts, double begin, double end) {
+    HostGaps gaps = host_gaps(hosts, start_time, finish_time, n_hosts, begin, end);
+    return {own_column(std::move(gaps.host)), own_column(std::move(gaps.begin)),
+            own_column(std::move(gaps.end))};
+}
+
 } // namespace
 
 void bind_histories(nb::module_& module) {
@@ -84,11 +92,8 @@ void bind_histories(nb::module_& module) {
                 sets.push_back(&nb::cast<const HostSet&>(set));
             }
             const std::size_t n = sets.size();
-            HostGaps gaps = host_gaps(sets, span_of(start_time, n), span_of(finish_time, n),
-                                      n_hosts, begin, end);
-            return std::make_tuple(own_column(std::move(gaps.host)),
-                                   own_column(std::move(gaps.begin)),
-                                   own_column(std::move(gaps.end)));
+            return gaps_of(sets, span_of(start_time, n), span_of(finish_time, n), n_hosts, begin,
+                           end);
         },
         nb::arg("hosts"), nb::arg("start_time"), nb::arg("finish_time"), nb::arg("n_hosts"),
         nb::arg("begin"), nb::arg("end"),
@@ -98,6 +103,23 @@ void bind_histories(nb::module_& module) {
                 "tuple[numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.float64], "
                 "numpy.typing.NDArray[numpy.float64]]"),
         "Return the hosts, begins and ends of the times in which hosts ran no job.");
+    module.def(
+        "host_gaps",
+        [](const Record& record, std::uint32_t n_hosts, double begin, double end) {
+            std::vector<HostSet> sets;
+            std::vector<const HostSet*> pointers;
+            sets.reserve(record.size()); // so that they stay where they are
+            for (std::size_t row = 0; row < record.size(); ++row) {
+                sets.push_back(record.hosts(row));
+                pointers.push_back(&sets.back());
+            }
+            return gaps_of(pointers, record.start_time, record.finish_time, n_hosts, begin, end);
+        },
+        nb::arg("record"), nb::arg("n_hosts"), nb::arg("begin"), nb::arg("end"),
+        nb::sig("def host_gaps(record: Record, n_hosts: int, begin: float, end: float) -> "
+                "tuple[numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.float64], "
+                "numpy.typing.NDArray[numpy.float64]]"),
+        "Return the same of a run.");
 }
 
 } // namespace noctule

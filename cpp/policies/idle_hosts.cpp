@@ -38,9 +38,10 @@ void IdleHosts::follow(const View& view, std::span<const Event> events) {
             add(view, {event.subject, event.subject});
             break;
         case EventKind::hosts_available:
-            for (const Interval& run : view.external_event(event.subject).hosts.intervals()) {
-                add(view, run);
-            }
+            add(view, view.external_event(event.subject).hosts);
+            break;
+        case EventKind::window_ended:
+            add(view, view.windows()[event.subject].hosts);
             break;
         default:
             break;
@@ -59,6 +60,12 @@ void IdleHosts::add(const View& view, Interval hosts) {
     }
     if (some) {
         line_.push_back({view.now(), hosts});
+    }
+}
+
+void IdleHosts::add(const View& view, const HostSet& hosts) {
+    for (const Interval& run : hosts.intervals()) {
+        add(view, run);
     }
 }
 

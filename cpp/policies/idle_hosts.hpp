@@ -48,6 +48,7 @@ class IdleHosts {
         return since_[host] == stretch.since && is_idle(view, host);
     }
     void add(const View& view, Interval hosts);
+    void add(const View& view, const HostSet& hosts);
     void add_woken(const View& view, const HostSet& hosts);
 
     std::deque<Stretch> line_;

@@ -24,13 +24,11 @@ ShutdownEasy::Parameters ShutdownEasy::Parameters::of(const PolicySetup& setup) 
 
 void ShutdownEasy::decide(const View& view, std::span<const Event> events, Decisions& decisions) {
     observe_time(view);
+    idle_.follow(view, events);
     if (!has_begun_) {
         has_begun_ = true;
         reserved_.resize(view.n_hosts(), 0);
-        idle_.follow(view, events);
         begin(view, decisions);
-    } else {
-        idle_.follow(view, events);
     }
     const bool period_is_over = follow(view, events, decisions);
     timer_is_set_ = timer_is_set_ && !period_is_over;
@@ -80,14 +78,13 @@ bool ShutdownEasy::follow(const View& view, std::span<const Event> events, Decis
             });
             break;
         case EventKind::host_failed:
-            drop_reserved(view, event.subject);
+            drop_reserved(view, HostSet::from_intervals({{event.subject, event.subject}}));
             break;
         case EventKind::hosts_unavailable:
-            for (const Interval& run : view.external_event(event.subject).hosts.intervals()) {
-                for (HostId host = run.first; host <= run.last && host < view.n_hosts(); ++host) {
-                    drop_reserved(view, host);
-                }
-            }
+            drop_reserved(view, view.external_event(event.subject).hosts);
+            break;
+        case EventKind::window_began:
+            drop_reserved(view, view.windows()[event.subject].hosts);
             break;
         case EventKind::job_submitted:
             add_load(view, event.subject, 1);
@@ -116,10 +113,14 @@ void ShutdownEasy::note_change() {
 }
 
 // Hosts that nobody can use are no reserve.
-void ShutdownEasy::drop_reserved(const View& view, HostId host) {
-    if (is_reserved(host) && !view.free_hosts().contains(host)) {
-        reserved_[host] = 0;
-        --n_reserved_;
+void ShutdownEasy::drop_reserved(const View& view, const HostSet& hosts) {
+    for (const Interval& run : hosts.intervals()) {
+        for (HostId host = run.first; host <= run.last && host < view.n_hosts(); ++host) {
+            if (is_reserved(host) && !view.free_hosts().contains(host)) {
+                reserved_[host] = 0;
+                --n_reserved_;
+            }
+        }
     }
 }
 

@@ -94,7 +94,7 @@ class ShutdownEasy : public Policy {
 
     bool follow(const View& view, std::span<const Event> events, Decisions& decisions);
     void execute_marks(const View& view, JobIndex job, Decisions& decisions);
-    void drop_reserved(const View& view, HostId host);
+    void drop_reserved(const View& view, const HostSet& hosts);
     void set_period_timer(const View& view, Decisions& decisions);
     void run_jobs(const View& view, Decisions& decisions);
     void start(const View& view, const QueuedJob& job, Decisions& decisions);

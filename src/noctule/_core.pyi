@@ -242,10 +242,15 @@ def load_history(submit_time: numpy.typing.NDArray[numpy.float64], start_time: n
     Return dates, and the mean of the liquid load horizon from each on, up to the next.
     """
 
+@overload
 def host_gaps(hosts: Sequence[HostSet], start_time: numpy.typing.NDArray[numpy.float64], finish_time: numpy.typing.NDArray[numpy.float64], n_hosts: int, begin: float, end: float) -> tuple[numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
     """
     Return the hosts, begins and ends of the times in which hosts ran no job.
     """
+
+@overload
+def host_gaps(record: Record, n_hosts: int, begin: float, end: float) -> tuple[numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+    """Return the same of a run."""
 
 class NetworkPlan:
     """Zones, links and routes of a platform, which many runs share."""

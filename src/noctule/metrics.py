@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from noctule import _core
 from noctule.errors import InputError
+from noctule.offline_ceiling import offline_ceiling
 from noctule.power_files import switches_between
 from noctule.rates import NO_RATES, Rates, amounts_of
 from noctule.record import Floats, JobState, has_ended, is_attempt
@@ -32,6 +33,7 @@ __all__ = [
     "FAMILIES",
     "FOOTPRINT",
     "METRICS",
+    "OFFLINE",
     "STATISTICS",
     "THRESHOLD",
     "TOTALS",
@@ -40,6 +42,7 @@ __all__ = [
     "bounded_slowdown",
     "compare",
     "makespan",
+    "offline",
     "slowdown",
     "summary",
     "throughput",
@@ -122,6 +125,15 @@ ENERGY = (
         "",
         "requests for power states in the window, on one host or on many (Batsim's "
         "nb_grouped_switches)",
+    ),
+)
+#: Numbers that take a while, of runs that counted energy; only where they are asked for.
+OFFLINE = (
+    Metric(
+        "offline_saving",
+        "J",
+        "what hosts that stay on could have saved in the window by sleeping between jobs, had "
+        "somebody known the schedule",
     ),
 )
 #: Numbers of runs that counted energy, of which rates are known.
@@ -283,6 +295,14 @@ def summary(
             unknown = (*(metric.name for metric in ENERGY), *rates.by_amount)
             numbers |= dict.fromkeys(unknown, math.nan)
     return numbers
+
+
+def offline(schedule: Schedule, *, warm_up: float = 0.0, cool_down: float = 0.0) -> Numbers:
+    """Return every number of OFFLINE; NaN where there is nothing to measure."""
+    window = window_of(schedule, warm_up=warm_up, cool_down=cool_down)
+    if not window.end >= window.start:
+        return {metric.name: math.nan for metric in OFFLINE}
+    return {"offline_saving": offline_ceiling(schedule, window.start, window.end).saved_joules}
 
 
 def _attempts(schedule: Schedule, window: Window) -> Numbers:

@@ -51,14 +51,7 @@ def offline_ceiling(
     Hosts begin awake. Epilogues, failures and unavailable times count as gaps.
     """
     last = schedule.end if end is None else end
-    hosts, begins, ends = _core.host_gaps(
-        list(schedule.column("hosts")),
-        schedule.column("start_time"),
-        schedule.column("finish_time"),
-        schedule.platform.n_hosts,
-        begin,
-        last,
-    )
+    hosts, begins, ends = _gaps(schedule, begin, last)
     kind_of = schedule.platform.hosts.kind_of[hosts]
     awake, least, n_sleeps = [0.0], [0.0], 0
     for number, kind in enumerate(schedule.platform.hosts.kinds):
@@ -69,6 +62,16 @@ def offline_ceiling(
         least.append(math.fsum(np.minimum(idle, sleeping).tolist()))
         n_sleeps += int(np.count_nonzero(sleeping < idle))
     return OfflineCeiling(math.fsum(awake), math.fsum(least), n_sleeps)
+
+
+def _gaps(
+    schedule: Schedule, begin: float, end: float
+) -> tuple[npt.NDArray[np.uint32], Floats, Floats]:
+    record, n_hosts = schedule.record, schedule.platform.n_hosts
+    if isinstance(record, _core.Record):
+        return _core.host_gaps(record, n_hosts, begin, end)
+    sets = list(schedule.column("hosts"))
+    return _core.host_gaps(sets, record.start_time, record.finish_time, n_hosts, begin, end)
 
 
 def _costs(

@@ -249,6 +249,7 @@ def test_the_metrics_are_listed_with_their_units_and_definitions():
         ("Counts", metrics.COUNTS),
         ("Totals", metrics.TOTALS),
         ("Energy", metrics.ENERGY),
+        ("Sleeping", metrics.OFFLINE),
         ("Carbon and price", metrics.FOOTPRINT),
         ("Statistics", metrics.FAMILIES),
     ):

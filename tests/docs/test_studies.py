@@ -146,3 +146,73 @@ def test_without_the_log_a_study_says_how_to_get_it(tmp_path):
 def test_every_study_says_what_it_is_about(path):
     assert path.parent.name in (STUDIES / "README.md").read_text()
     assert (path.parent / "README.md").read_text().startswith("# ")
+
+
+def shutdown_results():
+    """Return runs in which inertial shutdown saves more on KTH, and less on SDSC."""
+    import pandas as pd
+
+    easy = {"policy": "easy"}
+    shut = {"policy": "proportional(rho=1)", "policy.rho": 1.0, "policy.t_idle": 300.0}
+    inertial = {"policy": "inertial(x)", "policy.t_idle": float("inf")}
+    inertial |= {"policy.upper_bound": 10_000.0}
+    rows = []
+    for log, n_hosts, joules, makespan, utilisation, better in (
+        ("kth", 100, 4.6133e11, 28_763_776, 0.68297, -1),
+        ("sdsc", 128, 1.2761e12, 63_022_608, 0.66009, 1),
+    ):
+        for policy, share in ((easy, 1.0), (shut, 0.87), (inertial, 0.87 + 0.01 * better)):
+            idle = n_hosts * makespan * (1 - utilisation) * 95
+            rows.append(
+                policy
+                | {
+                    "workload": log,
+                    "bound": "",
+                    "status": "done",
+                    "joules": joules * share,
+                    "makespan": makespan,
+                    "utilisation": utilisation,
+                    "offline_saving": 0.8 * idle,
+                    "mean_waiting_time": 6000.0,
+                    "max_waiting_time": 9000.0,
+                    "n_switches": 0 if policy is easy else 10,
+                }
+            )
+    columns = [f"policy.{n}" for n in ("period", "run_on_period", "growth", "future_switches")]
+    return pd.DataFrame(rows).assign(**dict.fromkeys(columns, 1.0))
+
+
+def test_the_report_of_shutdown_bills_twice_and_judges():
+    import runpy
+
+    report = runpy.run_path(str(STUDIES / "shutdown" / "report.py"))
+    table = report["measured"](shutdown_results())
+    assert table["family"].tolist() == ["EASY", "OS", "inertial"] * 2
+    easy = table[table["family"] == "EASY"].set_index("log")
+    # at 95 W all hosts draw the same all the time
+    assert easy.loc["kth", "joules_then"] == pytest.approx(95 * 100 * 28_763_776, rel=1e-3)
+    assert easy.loc["sdsc", "joules_then"] == pytest.approx(95 * 128 * 63_022_608, rel=1e-3)
+    figures = [{"log": "kth", "measure": "joules_then", "printed": 2.73e11}]
+    assert report["figure_lines"](table, figures)[1]
+    assert not report["figure_lines"](table, [figures[0] | {"printed": 2.75e11}])[1]
+    claim = {"section": "7", "says": "", "measure": "energy", "low": "inertial", "high": "OS"}
+    assert report["claim_lines"](table, [claim | {"log": "kth"}])[1]
+    assert not report["claim_lines"](table, [claim | {"log": "sdsc"}])[1]
+    assert report["claim_lines"](table, [claim | {"log": "sdsc", "here": False}])[1]
+    # the ceiling: 80 % of what idle hosts draw
+    idle = 100 * 28_763_776 * (1 - 0.68297) * 95
+    least = table.loc[table["log"] == "kth", "joules_least"]
+    assert least.iloc[0] == pytest.approx(4.6133e11 - 0.8 * idle, rel=1e-3)
+    assert report["is_optimal"](table).tolist() == [False, False, True, False, True, False]
+
+
+def test_the_campaign_of_shutdown_has_all_instances_of_the_thesis():
+    from noctule.campaign import Campaign, Plan
+
+    if not TRACES.is_dir():
+        pytest.skip(f"no {TRACES}; NOCTULE_SHARED names the folder of the shared reference data")
+    campaign = Campaign.load(STUDIES / "shutdown" / "campaign.toml", logs=TRACES)
+    policies = [run.spec.policy for run in Plan(campaign)]
+    assert len(policies) == 1282
+    assert sum(policy.startswith("inertial") for policy in policies) == 2 * 480
+    assert sum(policy.startswith("proportional") for policy in policies) == 2 * 160

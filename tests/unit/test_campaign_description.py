@@ -246,6 +246,10 @@ MISTAKES = [
         "campaign: workloads.x.shake: got -1, expected seconds >= 0",
     ),
     (
+        {"workloads": {"x": {"file": "log.swf", "in_time": 1}}},
+        "campaign: workloads.x.in_time: got 1, expected true or false",
+    ),
+    (
         {"workloads": {"x": {"file": "log.swf", "start": 5}}},
         "campaign: workloads.x.length: missing, expected start and length of an extract",
     ),

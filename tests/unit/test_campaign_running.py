@@ -23,9 +23,10 @@ from noctule.campaign.execution import Runner, WorkloadCache
 from noctule.campaign.methods import methods_paragraph
 from noctule.campaign.store import Store
 from noctule.errors import InputError
+from noctule.offline_ceiling import offline_ceiling
 from noctule.platform import Platform
 from noctule.rates import Rate, Rates
-from noctule.traces import exact_walltimes, shake
+from noctule.traces import exact_walltimes, select, shake
 
 pytest.importorskip("pyarrow")
 
@@ -115,6 +116,29 @@ def test_a_campaign_with_rates_tells_carbon_and_price(tmp_path):
     told = methods_paragraph(read_about(tmp_path / "out"))
     assert "The carbon of a kWh is told by day.csv (SHA-256 " in told
     assert "The price of a kWh is 0.25 EUR." in told
+
+
+def test_a_campaign_tells_what_sleeping_could_have_saved_if_it_is_asked(tmp_path):
+    run_campaign(powered_campaign(tmp_path, {"offline": True}), tmp_path / "out", LocalWorkers(1))
+    platform, workload = (
+        load_platform(tmp_path / "powered.toml"),
+        load_workload(tmp_path / "log.swf"),
+    )
+    schedule = simulate(platform, workload, "easy", energy="exact")
+    window = metrics.window_of(schedule)
+    expected = offline_ceiling(schedule, window.start, window.end).saved_joules
+    assert load_results(tmp_path / "out")["offline_saving"][0] == expected
+    with pytest.raises(InputError, match=r"measures.offline: no energy is counted"):
+        described(tmp_path, measures={"offline": True})
+
+
+def test_jobs_may_be_left_out_that_their_walltimes_end(tmp_path):
+    log = {"file": "log.swf", "in_time": [True, False]}
+    run_campaign(described(tmp_path, workloads={"log": log}), tmp_path / "out", LocalWorkers(1))
+    workload = load_workload(tmp_path / "log.swf")
+    kept = select(workload, in_time=True)
+    assert 0 < len(kept) < len(workload)
+    assert load_results(tmp_path / "out")["n_jobs"].tolist() == [len(kept), len(workload)]
 
 
 def test_a_run_is_done_again_if_its_series_has_changed_and_only_then(tmp_path):

@@ -35,6 +35,17 @@ def test_dates_select_from_the_first_second_to_before_the_last(five: Workload) -
     assert ids(select(five, end=10)) == [10]
 
 
+def test_jobs_in_time_are_those_whose_runtime_is_below_their_walltime() -> None:
+    trace = a_trace(
+        *(
+            a_line(10 + i, i, run_time=time, requested_time=60)
+            for i, time in enumerate((59, 60, 61))
+        )
+    )
+    assert ids(select(trace, in_time=True)) == [10]
+    assert ids(select(trace, in_time=True, exclude=True)) == [11, 12]
+
+
 def test_dates_and_recorded_numbers_stay(five: Workload) -> None:
     chosen = select(five, start=10, end=40)
 

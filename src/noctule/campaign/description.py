@@ -288,6 +288,10 @@ def _measures(table: Table, place: Place, options: Mapping[str, Sequence[Value]]
         raise InputError(
             f"{where}.{next(iter(rates))}: no energy is counted, expected energy among the options"
         )
+    if given.get("offline") and not any(value != "off" for value in options.get("energy", ())):
+        raise InputError(
+            f"{where}.offline: no energy is counted, expected energy among the options"
+        )
     measures: MeasureSpec = _converted(where, {**given, **dict.fromkeys(rates)}, MeasureSpec)
     if not (measures.warm_up >= 0 and measures.cool_down >= 0 and measures.threshold > 0):
         raise InputError(f"{where}: expected warm_up and cool_down >= 0, threshold > 0")

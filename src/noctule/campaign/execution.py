@@ -24,13 +24,13 @@ from noctule.formats.platforms import load_platform
 from noctule.formats.rates import load_rates
 from noctule.formats.swf import SwfRules
 from noctule.formats.windows_toml import load_windows
-from noctule.metrics import Numbers, summary
+from noctule.metrics import Numbers, offline, summary
 from noctule.platform import Platform
 from noctule.policy import PolicySpec
 from noctule.rates import NO_RATES, Rates
 from noctule.run import hosts_told_by
 from noctule.simulation import Simulation
-from noctule.traces import exact_walltimes, extract, load_trace, scale_load, shake
+from noctule.traces import exact_walltimes, extract, load_trace, scale_load, select, shake
 
 if TYPE_CHECKING:
     from noctule.schedule import Schedule
@@ -100,6 +100,9 @@ class Runner:
                 summary(schedule, warm_up=up, cool_down=down, threshold=threshold, rates=rates)
                 for up, down, threshold in _measures(spec)
             ]
+            if spec.measures.offline and schedule.counts_energy:
+                for numbers, (up, down, _) in zip(found, _measures(spec), strict=True):
+                    numbers |= offline(schedule, warm_up=up, cool_down=down)
         metrics = {
             f"{prefix}{name}": value if math.isfinite(value) else None
             for prefix, numbers in zip(("", TRIMMED), found, strict=False)
@@ -155,6 +158,8 @@ class Runner:
             seed = None if spec.model is None else spec.seed
             calm = self.workload(msgspec.structs.replace(spec, shake=None, seed=seed))
             return shake(calm, spec.shake, seed=spec.seed)
+        if spec.in_time:
+            return select(self.workload(msgspec.structs.replace(spec, in_time=False)), in_time=True)
         if spec.load != 1.0:
             return scale_load(self.workload(msgspec.structs.replace(spec, load=1.0)), spec.load)
         return self._source(spec)

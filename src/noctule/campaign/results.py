@@ -17,7 +17,7 @@ from noctule.campaign.plan import Plan, PlannedRun
 from noctule.campaign.specs import MeasureSpec, Value
 from noctule.campaign.store import RESULTS_FILE, Numbers, Store
 from noctule.errors import InputError
-from noctule.metrics import ATTEMPTS, ENERGY, FOOTPRINT, METRICS, Metric
+from noctule.metrics import ATTEMPTS, ENERGY, FOOTPRINT, METRICS, OFFLINE, Metric
 from noctule.rates import AMOUNTS
 from noctule.schedule_parquet import require_pyarrow
 
@@ -175,7 +175,8 @@ def _schema(pyarrow: Any, campaign: Campaign) -> Any:
     fields |= {"bound": text, "status": text, "error": text, "key": text}
     may_interrupt = any(name in _INTERRUPTING for name in campaign.options)
     counts_energy = any(value != "off" for value in campaign.options.get("energy", ()))
-    energy = (*ENERGY, *_footprint(campaign.measures)) if counts_energy else ()
+    offline = OFFLINE if campaign.measures.offline else ()
+    energy = (*ENERGY, *_footprint(campaign.measures), *offline) if counts_energy else ()
     for prefix in ("", TRIMMED) if campaign.measures.trims else ("",):
         for metric in (*METRICS, *(ATTEMPTS if may_interrupt else ()), *energy):
             kind = pyarrow.int64() if metric.name.startswith("n_") else pyarrow.float64()

@@ -29,7 +29,8 @@ class WorkloadSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """A workload: read from a file or drawn from a model, then changed in this order.
 
     `beside` are files that the file names, in the order in which it does. Of a log, only the jobs
-    may be taken that were submitted from `start` on, for `length` seconds.
+    may be taken that were submitted from `start` on, for `length` seconds, or only those whose
+    runtime is below their walltime (`in_time`).
     """
 
     file: FileRef | None = None
@@ -37,6 +38,7 @@ class WorkloadSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     reading: ReadingOptions = ReadingOptions()
     start: float | None = None
     length: float | None = None
+    in_time: bool = False
     model: str | None = None
     parameters: dict[str, Value] = {}
     files: dict[str, FileRef] = {}
@@ -70,6 +72,7 @@ class MeasureSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a schedule is measured; the trimmed figures stand beside the whole ones.
 
     `carbon` and `price` are what a kilowatt-hour emits and costs: a series in a file, or a number.
+    `offline` asks what sleeping could have saved.
     """
 
     warm_up: float = 0.0
@@ -77,6 +80,7 @@ class MeasureSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     threshold: float = 10.0
     carbon: FileRef | float | None = None
     price: FileRef | float | None = None
+    offline: bool = False
 
     @property
     def trims(self) -> bool:

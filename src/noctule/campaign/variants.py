@@ -175,13 +175,18 @@ def _recorded(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:
     else:
         file = place.file(f"{where}.file", fields.pop("file"))
     start, length = _stretch(where, fields.pop("start", None), fields.pop("length", None))
+    in_time = fields.pop("in_time", False)
+    if not isinstance(in_time, bool):
+        raise InputError(f"{where}.in_time: got {in_time!r}, expected true or false")
     if fields.get("walltime_factor") == "none":
         fields["walltime_factor"] = None
     reading = _converted(where, fields, ReadingOptions)
     placed(where, lambda: SwfRules(**msgspec.structs.asdict(reading)))
     named = placed(where, files_named_in, file.path)
     beside = tuple(file_ref(Path(path), where) for path in named)
-    return WorkloadSpec(file=file, beside=beside, reading=reading, start=start, length=length)
+    return WorkloadSpec(
+        file=file, beside=beside, reading=reading, start=start, length=length, in_time=in_time
+    )
 
 
 def _model(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:

@@ -28,6 +28,7 @@ from noctule.console import ExitCode, speaking
 @click.option("--groups", metavar="GROUPS", multiple=True)
 @click.option("--queues", metavar="QUEUES", multiple=True)
 @click.option("--ran", is_flag=True, help="Only jobs that a simulation can replay.")
+@click.option("--in-time", is_flag=True, help="Only jobs whose runtime is below their walltime.")
 @click.option("--exclude", is_flag=True, help="All but the jobs that are asked for.")
 @click.option("--from-zero", "zero", is_flag=True, help="Time 0 is the first submission kept.")
 @output_options
@@ -44,6 +45,7 @@ def slice_(
     groups: tuple[str, ...],
     queues: tuple[str, ...],
     ran: bool,
+    in_time: bool,
     exclude: bool,
     zero: bool,
     as_json: bool,
@@ -70,6 +72,7 @@ def slice_(
             groups=ids_in(groups, where="--groups") if groups else None,
             queues=ids_in(queues, where="--queues") if queues else None,
             ran=ran,
+            in_time=in_time,
             exclude=exclude,
         )
         written = write_trace(console, from_zero(chosen) if zero else chosen, output, force=force)

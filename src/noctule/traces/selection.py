@@ -30,6 +30,7 @@ def select(
     groups: Collection[Label] | None = None,
     queues: Collection[Label] | None = None,
     ran: bool = False,
+    in_time: bool = False,
     exclude: bool = False,
 ) -> Workload:
     """Return the jobs that meet all that is asked, or with `exclude` all others.
@@ -47,6 +48,7 @@ def select(
         groups: groups.
         queues: queues.
         ran: only jobs that a simulation can replay: they ran, on a known number of hosts.
+        in_time: only jobs whose runtime is below their walltime.
         exclude: keep the jobs that are not asked for instead.
     """
     parts = Parts.of(workload)
@@ -55,6 +57,9 @@ def select(
         chosen &= _labelled(parts, name, wanted)
     if ran:
         chosen &= has_run(parts)
+    if in_time:
+        parts.refuse_untimed()
+        chosen &= parts.runtime < parts.walltime
     rows = np.flatnonzero(~chosen if exclude else chosen)
     if not len(rows):
         raise InputError(f"{parts.where}: none of the {len(parts)} jobs is chosen")
