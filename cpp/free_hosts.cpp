@@ -164,6 +164,23 @@ std::optional<Interval> FreeHosts::find_run(std::uint32_t n) const {
     return std::nullopt;
 }
 
+bool FreeHosts::lie_in_run(Interval interval, std::uint32_t n) const {
+    HostId first = interval.first;
+    while (first > 0 && interval.last - first + 1 < n) {
+        // the free hosts right before it, in the same word
+        const std::uint32_t end = (first - 1) % 64 + 1;
+        const auto free =
+            static_cast<std::uint32_t>(std::countl_one(words_[(first - 1) / 64] << (64 - end)));
+        const std::uint32_t length = std::min(free, end);
+        first -= length;
+        if (length < end) {
+            break;
+        }
+    }
+    const HostId limit = std::min(n_hosts_, first + std::max(n, interval.last - first + 1));
+    return next(interval.last + 1, limit, false) - first >= n;
+}
+
 HostSet FreeHosts::to_host_set() const {
     HostSet set;
     FreeHosts copy = *this;

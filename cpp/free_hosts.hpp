@@ -31,6 +31,9 @@ class FreeHosts {
     // The lowest run of at least n free hosts, cut to n.
     std::optional<Interval> find_run(std::uint32_t n) const;
 
+    // Whether the free hosts of the interval lie in a run of at least n.
+    bool lie_in_run(Interval interval, std::uint32_t n) const;
+
     // Whether every host of the interval is free.
     bool contains(Interval interval) const;
 

@@ -49,18 +49,18 @@ bool Neighbours::start(const View& view, const QueuedJob& job, Decisions& decisi
 double Neighbours::reserve(const View& view, std::uint32_t n, double from) {
     FreeHosts hosts = view.free_hosts();
     double time = from;
-    reserved_ = hosts.find_run(n);
+    bool found = hosts.find_run(n).has_value();
     view.releases().for_each([&](const Release& release) {
-        if (reserved_ && release.time > time) {
+        if (found && release.time > time) {
             return;
         }
-        const HostSet held = view.hosts(release.job);
-        for (const Interval& part : held.intervals()) {
+        view.for_each_run(release.job, [&](Interval part) {
             hosts.give(part);
-        }
+            found = found || hosts.lie_in_run(part, n);
+        });
         time = std::max(time, release.time);
-        reserved_ = hosts.find_run(n);
     });
+    reserved_ = hosts.find_run(n);
     return reserved_ ? time : infinity;
 }
 

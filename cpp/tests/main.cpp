@@ -119,6 +119,22 @@ void free_hosts_take_the_lowest_and_find_runs() {
             const auto run = hosts.find_run(wanted);
             CHECK(run.has_value() == expected.has_value());
             CHECK(!run || (run->first == *expected && run->size() == wanted));
+            if (!naive.empty()) {
+                const auto some = std::next(
+                    naive.begin(), draw(random, 0, static_cast<std::uint32_t>(naive.size()) - 1));
+                Interval around{*some, *some};
+                while (around.first > 0 && naive.contains(around.first - 1)) {
+                    --around.first;
+                }
+                while (naive.contains(around.last + 1)) {
+                    ++around.last;
+                }
+                const Interval part{*some, draw(random, *some, around.last)};
+                const std::uint32_t longest = around.last - around.first + 1;
+                CHECK(hosts.lie_in_run(part, wanted) == (longest >= wanted));
+                CHECK(hosts.lie_in_run(part, longest));
+                CHECK(!hosts.lie_in_run(part, longest + 1));
+            }
         }
     }
 }
