@@ -12,7 +12,6 @@
 #include "policies/policies.hpp"
 #include "policies/queue.hpp"
 
-#include <limits>
 #include <optional>
 
 namespace noctule {
@@ -46,7 +45,7 @@ class BudgetWindow {
 
     EnergyBudget budget_;
     double share_; // of what all hosts would draw if all computed, unless joules were given
-    double period_ = std::numeric_limits<double>::infinity();
+    double period_ = infinity;
     double now_ = 0.0;
     bool is_limited_ = false;
     double waking_seconds_ = 0.0;

@@ -26,6 +26,7 @@ class Opportunistic final : public Policy {
     }
 
     bool wakes_hosts() const override { return true; }
+    std::vector<std::string> warnings() const override { return policy_->warnings(); }
 
   private:
     static bool is_ours(const Event& event) {

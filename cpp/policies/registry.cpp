@@ -27,6 +27,16 @@ std::unique_ptr<Policy> make_queue_policy(PolicySetup setup) {
                : make_opportunistic(std::move(policy), t_idle->second);
 }
 
+// One with an energy budget: hosts are switched off between its dates only.
+template <std::unique_ptr<Policy> (*make)(PolicySetup)>
+std::unique_ptr<Policy> make_budget_policy(PolicySetup setup) {
+    const double t_idle = setup.number("t_idle");
+    const ShutdownWindow window{setup.number("budget_start"), setup.number("budget_end")};
+    std::unique_ptr<Policy> policy = make(std::move(setup));
+    return t_idle == infinity ? std::move(policy)
+                              : make_opportunistic(std::move(policy), t_idle, window);
+}
+
 // Who only counts free hosts counts none that has failed; who plans must know.
 template <Make make, Make make_around>
 constexpr auto counting = make_queue_policy<make, make_around, Absences::foreseen>;
@@ -37,14 +47,14 @@ constexpr std::array<Entry, 13> policies{{
     {"conservative", planning<make_conservative, make_conservative_around_windows>},
     {"easy", counting<make_easy, make_easy_around_windows>},
     {"energy_bf", make_energy_bf},
-    {"energy_budget", make_energy_budget},
+    {"energy_budget", make_budget_policy<make_energy_budget>},
     {"fcfs", counting<make_fcfs, make_fcfs_around_windows>},
     {"filler", counting<make_filler, make_filler_around_windows>},
     {"idle_sleeper", make_idle_sleeper},
     {"inertial", make_inertial},
-    {"powercap", make_powercap},
+    {"powercap", make_budget_policy<make_powercap>},
     {"proportional", make_proportional},
-    {"reduce_powercap", make_reduce_powercap},
+    {"reduce_powercap", make_budget_policy<make_reduce_powercap>},
     {"replanning", planning<make_replanning, make_replanning_around_windows>},
     {"sleeper", make_sleeper},
 }};

@@ -42,7 +42,15 @@ def policies(draw, least=0.3, most=1.05, name=None, **fixed):
 
 
 def a_case(seed, n_hosts=7, energy="exact"):
-    power = PowerModel(idle=95, computing=190, off=10)
+    power = PowerModel(
+        idle=95,
+        computing=190,
+        off=10,
+        switch_off_seconds=2,
+        switch_off_watts=100,
+        switch_on_seconds=3,
+        switch_on_watts=125,
+    )
     platform = nt.Platform.homogeneous(n_hosts, power=power)
     workload = random_workload(seed, n_jobs=3 + seed % 25, n_hosts=n_hosts)
     return lambda policy: nt.simulate(platform, workload, policy, energy=energy)
@@ -58,9 +66,10 @@ def test_native_policies_are_the_python_ones(policy, seed, energy):
     assert difference(native, run(TWINS[name](**parameters))) is None
 
 
-@given(policies(least=IDLE / COMPUTING + 1e-6), seeds)
-def test_no_more_is_drawn_than_the_budget_if_it_covers_idle_hosts(policy, seed):
-    schedule = a_case(seed)(PolicySpec(*policy))
+@given(policies(least=IDLE / COMPUTING + 1e-6), seeds, st.sampled_from([float("inf"), 0, 5]))
+def test_no_more_is_drawn_than_the_budget_if_it_covers_idle_hosts(policy, seed, t_idle):
+    name, parameters = policy
+    schedule = a_case(seed)(PolicySpec(name, parameters | {"t_idle": t_idle}))
 
     start, end = policy[1]["budget_start"], policy[1]["budget_end"]
     joules = policy[1]["budget"] * COMPUTING * 7 * (end - start)
@@ -68,7 +77,7 @@ def test_no_more_is_drawn_than_the_budget_if_it_covers_idle_hosts(policy, seed):
     assert list(schedule.notes) == []
 
 
-@given(policies(most=0.99 * IDLE / COMPUTING), seeds)
+@given(policies(most=0.99 * 95 / COMPUTING), seeds)  # what idle hosts really draw
 def test_a_budget_below_idle_hosts_is_told_and_nothing_starts_on_credit(policy, seed):
     schedule = a_case(seed)(PolicySpec(*policy))
 

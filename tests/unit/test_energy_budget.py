@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+import power_runs
 import pytest
 from small_runs import hosts_of, job, starts
 
@@ -221,6 +222,45 @@ def test_jobs_on_neighbours_wait_for_a_run_of_hosts(python):
 
     assert starts(schedule) == {"A": 0, "B": 1, "C": 20, "D": 3}
     assert hosts_of(schedule) == {"A": "0", "B": "1", "C": "1-3", "D": "2"}
+
+
+def a_run_with_shutdown(name, jobs, **parameters):
+    """Run with hosts that go to sleep as soon as they are idle, inside of the budget's time.
+
+    Switching off takes 5 s at 50 W, switching on 10 s at 150 W; 10 W are drawn asleep.
+    """
+    policy = PolicySpec(name, WATTS | {"t_idle": 0} | parameters)
+    workload = nt.Workload.from_jobs(jobs)
+    return nt.simulate(power_runs.hosts(4), workload, policy, energy="exact")
+
+
+def test_hosts_sleep_while_the_budget_lasts_and_jobs_wake_them():
+    # A has host 0 until 50; it wakes for B from 60 to 70, and for C, when the budget is over
+    jobs = [exactly("A", lasting=50), exactly("B", submit=60), exactly("C", submit=100)]
+    window = {"joules": 60_000, "budget_start": 0, "budget_end": 100}
+
+    schedule = a_run_with_shutdown("powercap", jobs, **window)
+
+    assert starts(schedule) == {"A": 0, "B": 70, "C": 110}
+    others = 3 * (5 * 50 + 95 * 10)
+    first = 50 * 200 + 5 * 50 + 5 * 10 + 10 * 150 + 10 * 200 + 5 * 50 + 15 * 10
+    assert schedule.energy.joules(0, 100) == pytest.approx(others + first)
+    assert schedule.energy.joules(120, 121) == 0  # the run is over: nobody goes to sleep again
+
+
+def test_what_sleeping_hosts_save_starts_jobs_below_the_idle_floor():
+    # 300 J a second. Asleep at 5, hosts have drawn 1000 J, then 40 W. A job of 10 s may take 25 s
+    # with hosts that must be switched off and on, at 200 W more than the rate: 5000 J. There are
+    # 1800 J at 10, 4400 J at 20, 7000 J at 30, and its host is awake at 40.
+    window = {"joules": 30_000, "budget_start": 0, "budget_end": 100, "monitoring": 10}
+
+    schedule = a_run_with_shutdown("energy_budget", [exactly("A")], **window)
+
+    assert starts(schedule) == {"A": 40}
+    assert list(schedule.notes) == [
+        "the energy budget of 30000 J is less than the 40000 J that idle hosts are estimated to "
+        "draw"
+    ]
 
 
 WHERE = "policy energy_budget"

@@ -157,7 +157,7 @@ class Forecast:
         watts = self._budget.extra_watts(n_hosts)
         begin, end = max(start, self._begin), min(start + walltime, self._budget.end)
         last = min(max([end, *(date for date, _ in self._held)]), self._budget.end)
-        tested = {begin, end, *(date for date in self._dates(until=last) if date > begin)}
+        tested = {begin, end, last, *(date for date in self._dates(until=last) if date > begin)}
         return all(
             self.balance(time) - watts * (min(time, end) - begin) - reserved
             >= -_PRECISION * self._budget.joules

@@ -43,11 +43,16 @@ class _BudgetPolicy(ABC):
         joules: float | None = None,
         idle_watts: float = 100.0,
         computing_watts: float = 203.12,
-        monitoring: float = math.inf,
+        monitoring: float = 600.0,
+        reserve_above_rate: bool = False,
         order: str = "fcfs",
         allocation: str = "first",
     ) -> None:
-        """Take the budget, and an order by name or as an expression."""
+        """Take the budget, and an order by name or as an expression.
+
+        Joules are measured every `monitoring` seconds. The first job reserves the energy of its
+        hosts above that of idle ones or, with `reserve_above_rate`, what is above the rate.
+        """
         refuse_bad_budget(
             f"policy {type(self).__name__}",
             budget=budget,
@@ -65,6 +70,10 @@ class _BudgetPolicy(ABC):
         self._budget = Budget(joules or 0.0, budget_start, budget_end, idle_watts, computing_watts)
         self._share = budget
         self._monitoring = monitoring
+        self._reserve_above_rate = reserve_above_rate
+        self._reserved_from = 0.0  # by the first job
+        self._reserved_watts = 0.0  # while it runs in the window
+        self._reserved_seconds = 0.0
         self._counter: Counter | None = None
         self._n_hosts = 0
         self._n_measured = 0
@@ -170,9 +179,6 @@ class _BudgetPolicy(ABC):
 class Powercap(_BudgetPolicy):
     """Never estimate more watts than the rate at which the budget is spent evenly."""
 
-    _reserved_from = 0.0
-    _reserved_watts = 0.0
-
     def _admits(self, forecast: Forecast, now: float, job: ViewJob) -> bool:
         return forecast.keeps_rate(now, job.n_hosts, job.walltime)
 
@@ -195,20 +201,6 @@ class Powercap(_BudgetPolicy):
 
 class EnergyBudget(_BudgetPolicy):
     """Spend what was saved; passing jobs leave the first one the energy that it reserves."""
-
-    def __init__(
-        self, *, monitoring: float = 600.0, reserve_above_rate: bool = False, **parameters: object
-    ) -> None:
-        """Take what Powercap takes, seconds between measurements, and what is reserved.
-
-        The first job reserves the energy of its hosts above that of idle ones, or only what is
-        above the rate.
-        """
-        super().__init__(monitoring=monitoring, **parameters)  # type: ignore[arg-type]
-        self._reserve_above_rate = reserve_above_rate
-        self._reserved_from = 0.0
-        self._reserved_watts = 0.0  # of the first job, while it runs in the window
-        self._reserved_seconds = 0.0
 
     def _admits(self, forecast: Forecast, now: float, job: ViewJob) -> bool:
         return forecast.affords(now, job.n_hosts, job.walltime)

@@ -99,7 +99,7 @@ _CAP: OwnParameters = {
 _BUDGET: OwnParameters = {
     **_CAP,
     "monitoring": NumberParameter(600.0),
-    "reserve_above_rate": NumberParameter(0.0, most=1.0),
+    "reserve_above_rate": _flag("false"),
 }
 _PERIODIC: OwnParameters = {
     **_T_IDLE,
