@@ -262,6 +262,10 @@ MISTAKES = [
         "campaign: workloads.x.length: got 0, expected a positive number",
     ),
     (
+        {"workloads": {"x": {"file": "log.swf", "start": 0, "length": 9, "at_the_start": "go"}}},
+        "campaign: workloads.x.at_the_start: got 'go', expected drop or continue",
+    ),
+    (
         {"workloads": {"x": {"file": "log.swf", "shake": 5}}},
         "campaign: seeds: missing, expected some for x, which is drawn at random",
     ),

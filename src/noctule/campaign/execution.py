@@ -172,7 +172,7 @@ class Runner:
             if spec.start is None or spec.length is None:
                 return load_workload(path, **reading)
             trace = load_trace(path, rules=SwfRules(**reading, keep_dates=True))
-            return extract(trace, spec.start, spec.length)
+            return extract(trace, spec.start, spec.length, at_the_start=spec.at_the_start)
         from noctule.synthetic.named import LOGS, draw
 
         assert spec.seed is not None

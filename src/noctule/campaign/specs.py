@@ -29,8 +29,8 @@ class WorkloadSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """A workload: read from a file or drawn from a model, then changed in this order.
 
     `beside` are files that the file names, in the order in which it does. Of a log, only the jobs
-    may be taken that were submitted from `start` on, for `length` seconds, or only those whose
-    runtime is below their walltime (`in_time`).
+    may be taken that were submitted from `start` on, for `length` seconds, with or without those
+    that were there `at_the_start`, or only those whose runtime is below their walltime (`in_time`).
     """
 
     file: FileRef | None = None
@@ -39,6 +39,7 @@ class WorkloadSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     start: float | None = None
     length: float | None = None
     in_time: bool = False
+    at_the_start: str = "drop"
     model: str | None = None
     parameters: dict[str, Value] = {}
     files: dict[str, FileRef] = {}

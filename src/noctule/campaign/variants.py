@@ -28,6 +28,7 @@ from noctule.policies import make_policy
 from noctule.policy import PolicySpec
 from noctule.run import ReadingOptions
 from noctule.synthetic import named
+from noctule.traces.extraction import AT_THE_START
 from noctule.workload import Workload
 
 Spec = TypeVar("Spec")
@@ -39,6 +40,7 @@ SEED = "$seed"
 _A_FEW = 20
 _CONSTANT = re.compile(r"\$(\$|[A-Za-z_]\w*)")
 _SOURCES = ("file", "log", "model")
+_STRETCH = ("start", "length", "at_the_start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,7 @@ def _recorded(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:
         file = file_ref(placed(where, place.find_log, str(fields.pop("log"))), where)
     else:
         file = place.file(f"{where}.file", fields.pop("file"))
-    start, length = _stretch(where, fields.pop("start", None), fields.pop("length", None))
+    stretch = _stretch(where, {key: fields.pop(key) for key in _STRETCH if key in fields})
     in_time = fields.pop("in_time", False)
     if not isinstance(in_time, bool):
         raise InputError(f"{where}.in_time: got {in_time!r}, expected true or false")
@@ -184,9 +186,7 @@ def _recorded(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:
     placed(where, lambda: SwfRules(**msgspec.structs.asdict(reading)))
     named = placed(where, files_named_in, file.path)
     beside = tuple(file_ref(Path(path), where) for path in named)
-    return WorkloadSpec(
-        file=file, beside=beside, reading=reading, start=start, length=length, in_time=in_time
-    )
+    return WorkloadSpec(file=file, beside=beside, reading=reading, in_time=in_time, **stretch)
 
 
 def _model(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:
@@ -318,17 +318,23 @@ def _positive(where: str, key: str, value: object) -> float:
     return number
 
 
-def _stretch(where: str, start: object, length: object) -> tuple[float | None, float | None]:
-    """Return the stretch of a log that is asked for, if one is."""
-    if start is None and length is None:
-        return None, None
-    for key, value in (("start", start), ("length", length)):
-        if value is None:
+def _stretch(where: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Check which stretch of a log is asked for, if one is."""
+    if not fields:
+        return {}
+    for key in ("start", "length"):
+        if key not in fields:
             raise InputError(f"{where}.{key}: missing, expected start and length of an extract")
-    begin = _number(start)
-    if begin is None:
-        raise InputError(f"{where}.start: got {start!r}, expected seconds, as in the log")
-    return begin, _positive(where, "length", length)
+    start = _number(fields["start"])
+    if start is None:
+        raise InputError(f"{where}.start: got {fields['start']!r}, expected seconds, as in the log")
+    kept = fields.get("at_the_start", "drop")
+    if kept not in AT_THE_START:
+        raise InputError(
+            f"{where}.at_the_start: got {kept!r}, expected {' or '.join(AT_THE_START)}"
+        )
+    length = _positive(where, "length", fields["length"])
+    return {"start": start, "length": length, "at_the_start": kept}
 
 
 def _shake(where: str, value: object) -> float | None:
