@@ -3,13 +3,15 @@
     python studies/run.py NAME [--workers N] [--logs DIR] [-o DIR]
 
 A study is a folder here with `campaign.toml` and, where a paper printed figures, `published.toml`,
-where it says what is better than what, `claims.toml`. The exit code is 1 if one of our figures
+where it says what is better than what, `claims.toml`. One with a `report.py` has a page of its own
+under docs/studies, which `report(results, folder)` writes. The exit code is 1 if one of our figures
 differs by more than the study allows, or if a claim does not hold.
 """
 
 from __future__ import annotations
 
 import argparse
+import runpy
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -27,6 +29,7 @@ from noctule.console import Table, plain_table
 from noctule.errors import NoctuleError
 
 HERE = Path(__file__).parent
+PAGES = HERE.parent / "docs" / "studies"
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "days": 86_400.0, "": 1.0}
 
 
@@ -180,6 +183,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int)
     parser.add_argument("--logs", help="folder with logs of the Parallel Workloads Archive")
     parser.add_argument("-o", "--output", help="folder of the results (out/studies/NAME)")
+    parser.add_argument("--pages", type=Path, default=PAGES, help="folder of reports")
     options = parser.parse_args()
     folder = HERE / options.name
     output = options.output or Path("out") / "studies" / options.name
@@ -191,6 +195,11 @@ def main() -> int:
         print(f"study {options.name}: {error}", file=sys.stderr)
         return 3
     print(f"{tally.n_runs} runs, {tally.n_failed} failed; {output}")
+    if (folder / "report.py").exists():
+        report_pages = runpy.run_path(str(folder / "report.py"))["report"]
+        pages = options.pages / options.name
+        pages.mkdir(parents=True, exist_ok=True)
+        return 0 if report_pages(results, pages) and not tally.n_failed else 1
     if (folder / "claims.toml").exists():
         claims = tomllib.loads((folder / "claims.toml").read_text())
         return 0 if report_claims(claims, results) and not tally.n_failed else 1

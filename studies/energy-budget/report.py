@@ -234,7 +234,7 @@ def _lines(table: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def draw_along_budgets(table: pd.DataFrame, measure: str) -> Figure:
     """Return a measure against the budget, as figures 6.2 to 6.4."""
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.add_subplot()
     rows = normalised(table, measure)
     for policy, style in _lines(table):
@@ -249,13 +249,13 @@ def draw_along_budgets(table: pd.DataFrame, measure: str) -> Figure:
     axes.plot(easy["budget"] * 100, easy["mean"], "k*", label="EASY")
     axes.set_xlabel("energy budget (%)")
     axes.set_ylabel(TITLES[measure])
-    axes.legend(fontsize=7, ncols=2)
+    figure.legend(loc="outside right upper", fontsize=7)
     return figure
 
 
 def draw_trade_offs(table: pd.DataFrame) -> Figure:
     """Return utilisation and AVEbsld against energy, as figure 6.5."""
-    figure = Figure(figsize=(9, 4.5), layout="constrained")
+    figure = Figure(figsize=(10, 4.5), layout="constrained")
     means = table.groupby(["policy", "budget"])[list(MEASURES)].mean()
     for place, measure in enumerate(("utilisation", "bounded_slowdown"), start=1):
         axes = figure.add_subplot(1, 2, place)
@@ -264,7 +264,7 @@ def draw_trade_offs(table: pd.DataFrame) -> Figure:
             axes.plot(mine["energy"], mine[measure], label=policy, lw=1, **style)
         axes.set_xlabel(TITLES["energy"])
         axes.set_ylabel(TITLES[measure])
-    axes.legend(fontsize=7)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", fontsize=7)
     return figure
 
 

@@ -134,6 +134,75 @@ def test_local_jobs_are_sooner_done_where_they_communicate_much():
     assert makespan["conservative(allocation=local)"] < makespan["conservative"]
 
 
+def budget_results(effects):
+    """Return runs of a campaign in which a policy has so much more utilisation than EASY."""
+    import pandas as pd
+
+    rows = [
+        {
+            "workload": f"{log}(start={week})",
+            "policy": policy if policy == "EASY" else f"{policy}(budget={budget})",
+            "policy.budget": float("nan") if policy == "EASY" else budget,
+            "until": until,
+            "bound": "",
+            "status": "done",
+            "utilisation": 0.5 + week / 100 + effect + week * effect / 1000,
+            "mean_bounded_slowdown": 100 - 50 * effect - week * effect,
+            "mean_power": 95 * n_hosts * (1 + effect),
+            "n_ended": 90,
+            "n_running": 10,
+        }
+        for policy, effect in effects.items()
+        for budget in ((1.0,) if policy == "EASY" else (1.0, 0.5))
+        for log, n_hosts in (("kth", 100), ("sdsc", 128))
+        for week in range(5)
+        for until in (604_800.0, float("inf"))
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_the_report_of_energy_budgets_measures_and_judges():
+    import runpy
+
+    report = runpy.run_path(str(STUDIES / "energy-budget" / "report.py"))
+    effects = {"EASY": 0.0, "powercap": -0.2, "energyBud": -0.1, "energyBud+": -0.3}
+    effects |= {"reducePC": -0.2}
+    table = report["measured"](budget_results(effects))
+    assert len(table) == 10 * (1 + 4 * 2)
+    first = table[(table.policy == "powercap") & (table.budget == 0.5)].iloc[0]
+    assert first["n_started"] == 100
+    # of all that can be drawn in four days at 100 % and three at 50 %
+    assert first["energy"] == pytest.approx(95 * 0.8 / (203.12 * (4 + 1.5) / 7))
+    claim = {
+        "measure": "utilisation",
+        "policy": "energyBud",
+        "than": "powercap",
+        "is": "larger",
+        "budgets": [100, 50],
+    }
+    whole, above = (report["judged"](table, claim, reading) for reading in report["READINGS"])
+    assert report["holds"](claim, whole)
+    assert not report["holds"](claim, above)
+    assert not report["holds"](claim | {"is": "same", "within": 1.0}, whole)
+    same = report["judged"](table, claim | {"policy": "reducePC"}, "whole")
+    assert report["holds"](claim | {"is": "same", "within": 1.0}, same)
+    easy = 0.5 + 0.02
+    assert report["baseline"](table, 0.5) == pytest.approx(easy * (3 / 7 * 0.5 + 4 / 7))
+
+
+def test_the_report_of_energy_budgets_is_what_its_claims_expect():
+    import tomllib
+
+    page = (ROOT / "docs" / "studies" / "energy-budget" / "index.md").read_text()
+    claims = tomllib.loads((STUDIES / "energy-budget" / "claims.toml").read_text())["claim"]
+    assert "unexpected" not in page
+    assert "{{" not in page
+    told = [line.split(" | ") for line in page.splitlines() if line.startswith("| 6.5.")]
+    for claim, (_, says, *answers) in zip(claims, told, strict=True):
+        assert says.startswith(claim["says"])
+        assert [answer.startswith("holds") for answer in answers] == claim["here"]
+
+
 def test_without_the_log_a_study_says_how_to_get_it(tmp_path):
     answer = study("feedback-rigid", "-o", str(tmp_path / "out"))
     assert answer.returncode == 3
