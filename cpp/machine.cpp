@@ -116,7 +116,8 @@ void Machine::solve() {
         activity.left = left_of(activity);
         activity.since = now_;
         activity.rate = fluid_.rate(task);
-        set_date(id, activity.left > 0 ? now_ + activity.left / activity.rate : now_);
+        const bool goes_on = activity.left > 0 && !activity.has_failed;
+        set_date(id, goes_on ? now_ + activity.left / activity.rate : now_);
         if (options_.billing != Billing::none) {
             std::ranges::for_each(activity.hosts, [&](HostId host) { touch(host); });
         }
