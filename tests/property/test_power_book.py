@@ -221,10 +221,20 @@ def test_whatever_a_policy_switches(platform, workload, wished, away, options):
     assert policies[0].energies == pytest.approx(policies[1].energies, rel=1e-9)
 
 
+#: What some policies cannot do without.
+PARAMETERS = {
+    "energy_budget": "(budget=0.8, budget_start=5, budget_end=60)",
+    "powercap": "(budget=0.8, budget_start=5, budget_end=60)",
+    "proportional": "(rho=0.7, period=10)",
+    "reduce_powercap": "(budget=0.8, budget_start=5, budget_end=60)",
+}
+
+
 @pytest.mark.parametrize("policy", sorted(NATIVE_POLICIES))
 @given(platform=platforms, workload=jobs)
 def test_whatever_a_native_policy_decides(policy, platform, workload):
-    same(*both(platform, workload, lambda: policy, wake_for_jobs=True))
+    spec = policy + PARAMETERS.get(policy, "")
+    same(*both(platform, workload, lambda: spec, wake_for_jobs=True))
 
 
 @given(platforms, jobs, st.integers(0, N_HOSTS - 1))

@@ -16,16 +16,13 @@ GONE_AND_BACK = {"failed": "restored", "unavailable": "available"}
 
 @st.composite
 def external_events(draw, n_hosts: int) -> ExternalEvents:
-    """Draw times in which some hosts are away, one after the other; all come back.
-
-    All else is at whole seconds after the beginning or after one of these dates.
-    """
+    """Draw times in which some hosts are away, one after the other; all come back."""
     events, now = [], 0.0
     for _ in range(draw(st.integers(0, 4))):
         kind = draw(st.sampled_from(sorted(GONE_AND_BACK)))
         hosts = nt.HostSet(draw(st.sets(st.integers(0, n_hosts - 1), min_size=1)))
-        gone = now + draw(st.integers(0, 40)) + 0.0625
-        now = gone + draw(st.integers(1, 40)) + 0.0625
+        gone = now + draw(st.integers(0, 40))
+        now = gone + draw(st.integers(1, 40))
         events.append(ExternalEvent(gone, kind, hosts))
         events.append(ExternalEvent(now, GONE_AND_BACK[kind], hosts))
     return ExternalEvents.from_events(events)

@@ -303,3 +303,32 @@ def test_hosts_that_switch_are_stopped_by_a_failure():
         energy="exact",
     )
     assert start_times(schedule) == {1: 8}  # awake, though it was being switched off
+
+
+def test_a_failure_stops_a_switch_that_begins_at_that_instant():
+    # off at 5, when the job that waits for the host has it switched on; 5 s later it would be awake
+    class Sleeper:
+        def decide(self, view, events):
+            if view.now == 0 or any(isinstance(event, HostRestored) for event in events):
+                yield SetPowerState([0], 1)
+            for job in view.waiting:
+                yield StartJob(job, [0])
+
+    power = PowerModel(
+        idle=95, computing=190, off=10, switch_off_seconds=5, switch_on_seconds=10,
+        switch_off_watts=100, switch_on_watts=120,
+    )  # fmt: skip
+    schedule = simulate(
+        Platform.homogeneous(1, power=power),
+        a_workload(a_job(1, submit=1, runtime=2), a_job(2, submit=30, runtime=2)),
+        Sleeper(),
+        failures((5, "failed", "0"), (7, "restored", "0")),
+        energy="exact",
+        wake_for_jobs=True,
+    )
+    assert states(schedule) == {1: "failed", 2: "completed"}
+    rows = schedule.power_states.itertuples(index=False)
+    assert [(row.time, row.state) for row in rows] == [
+        (0, 0), (0, -2), (5, 1), (5, -1), (5, 0), (7, -2), (12, 1), (30, -1), (40, 0),
+    ]  # fmt: skip
+    assert start_times(schedule) == {1: 5, 2: 40}

@@ -6,7 +6,7 @@ import pytest
 from small_runs import hosts_of, job, starts
 
 import noctule as nt
-from noctule._core import Engine
+from noctule._core import AttemptOptions, Engine
 from noctule.errors import InputError
 from noctule.hierarchy import groups_of
 from noctule.messages import StartJob
@@ -89,6 +89,9 @@ def test_as_many_groups_as_hosts_are_needed():
             until=float("inf"),
             share_hosts=False,
             share_storages=True,
+            attempts=AttemptOptions(False, 1, float("inf"), 0.0, 0.0),
+            windows=[],
+            reservations=[],
             wake_for_jobs=False,
             batsim_events=False,
             open_registration=False,

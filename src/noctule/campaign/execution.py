@@ -102,7 +102,7 @@ class Runner:
             ]
             if spec.measures.offline and schedule.counts_energy:
                 for numbers, (up, down, _) in zip(found, _measures(spec), strict=True):
-                    numbers |= offline(schedule, warm_up=up, cool_down=down)
+                    numbers.update(offline(schedule, warm_up=up, cool_down=down))
         metrics = {
             f"{prefix}{name}": value if math.isfinite(value) else None
             for prefix, numbers in zip(("", TRIMMED), found, strict=False)

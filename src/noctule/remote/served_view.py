@@ -292,13 +292,34 @@ class ServedView:
         return self._cluster.hosts.power_state(host)
 
     @property
+    def wakes_hosts(self) -> bool:
+        """No: Batsim's jobs do not wake hosts."""
+        return False
+
+    def sleep_state(self, host: int) -> NoReturn:
+        """Unknown: no message tells it."""
+        _refuse("sleep_state", host)
+
+    def computing_state(self, host: int) -> NoReturn:
+        """Unknown: no message tells it."""
+        _refuse("computing_state", host)
+
+    def switch_off_seconds(self, host: int) -> NoReturn:
+        """Unknown: no message tells it."""
+        _refuse("switch_off_seconds", host)
+
+    def switch_on_seconds(self, host: int) -> NoReturn:
+        """Unknown: no message tells it."""
+        _refuse("switch_on_seconds", host)
+
+    @property
     def energy(self) -> NoReturn:
         """Unknown: messages tell it to those who ask."""
         raise AttributeError("view.energy: messages tell it only as an answer to AskEnergy")
 
     def host_energy(self, host: int) -> NoReturn:
         """Unknown: no message tells it."""
-        raise AttributeError(f"view.host_energy({host}): messages do not tell it")
+        _refuse("host_energy", host)
 
     @property
     def waiting(self) -> ServedJobs:
@@ -327,3 +348,7 @@ class ServedView:
         for time, n_hosts in self.releases():
             timeline.give(n_hosts, time)
         return timeline
+
+
+def _refuse(name: str, host: int) -> NoReturn:
+    raise AttributeError(f"view.{name}({host}): messages do not tell it")
