@@ -40,15 +40,4 @@ inline constexpr std::uint8_t broken = 16;  // while it has failed by an event, 
 // since windows are foreseen or hosts leave while jobs still hold them.
 enum class Absences : std::uint8_t { none, failures, foreseen };
 
-// What becomes of jobs that a failure or a maintenance has ended, and what they do about it.
-struct AttemptOptions {
-    bool resubmit = false;
-    std::uint32_t max_attempts = std::numeric_limits<std::uint32_t>::max();
-    double checkpoint_every = infinity; // seconds of work
-    double checkpoint_cost = 0.0;
-    double restart_cost = 0.0; // of every attempt but the first
-
-    bool lengthen_runs() const { return checkpoint_every != infinity || restart_cost > 0; }
-};
-
 } // namespace noctule

@@ -7,7 +7,7 @@ the two DataFrames.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
@@ -55,6 +55,7 @@ from noctule.schedule_files import (
     host_states_text,
     jobs_text,
     known_energy,
+    remove_files,
     schedule_text,
     totals_of,
 )
@@ -254,7 +255,7 @@ class Schedule:
             for name, pieces in texts.items():
                 with (folder / name).open("w", encoding="utf-8", newline="") as file:
                     file.writelines(pieces)
-            _remove(folder, set(POWER_FILE_NAMES) - texts.keys())
+            remove_files(folder, set(POWER_FILE_NAMES) - texts.keys())
         except OSError as error:
             raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from error
 
@@ -351,7 +352,7 @@ class Schedule:
         if self.counts_energy or len(self.record.power_state_time):
             write_power_parquet(folder, self.record, self._mean_watts(), self._spent, self.end)
         else:
-            _remove(folder, PARQUET_POWER_FILES)
+            remove_files(folder, PARQUET_POWER_FILES)
 
     @classmethod
     def _of_parquet(cls, folder: Path) -> Schedule:
@@ -493,9 +494,3 @@ _MAKERS: Mapping[str, Callable[[Schedule], npt.NDArray[Any]]] = {
     "useful_time": lambda s: s.record.useful_time,
     "metadata": lambda s: np.array(s.record.metadata or [""] * len(s), dtype=object),
 }
-
-
-def _remove(folder: Path, names: Iterable[str]) -> None:
-    """Remove files that another schedule, with energy, has left in a folder."""
-    for name in names:
-        (folder / name).unlink(missing_ok=True)

@@ -7,8 +7,9 @@ read ours. Three states that Batsim has no word for get one: CANCELLED, RUNNING 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -351,3 +352,9 @@ def _runs(
     real = start < n_hosts
     row = np.repeat(np.arange(len(texts)), n_runs)
     return row[real], start[real], np.minimum(stop[real] + 1, n_hosts)
+
+
+def remove_files(folder: Path, names: Iterable[str]) -> None:
+    """Remove files that another schedule, with energy, has left in a folder."""
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
