@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from noctule import archive as archive
     from noctule import metrics as metrics
     from noctule import plots as plots
+    from noctule import sessions as sessions
     from noctule import synthetic as synthetic
     from noctule import timeseries as timeseries
     from noctule import traces as traces
@@ -50,7 +51,7 @@ _HOME = {
     "save_workload": "noctule.formats.saving",
     "simulate": "noctule.simulation",
 }
-_MODULES = ("archive", "metrics", "plots", "synthetic", "timeseries", "traces")
+_MODULES = ("archive", "metrics", "plots", "sessions", "synthetic", "timeseries", "traces")
 
 __all__ = [
     "Campaign",
@@ -68,6 +69,7 @@ __all__ = [
     "metrics",
     "plots",
     "save_workload",
+    "sessions",
     "simulate",
     "synthetic",
     "timeseries",

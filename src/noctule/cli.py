@@ -35,6 +35,7 @@ COMMANDS = {
     "rerun": ("run", "Do a run again and tell whether it comes out the same."),
     "run": ("run", "Simulate a workload under a policy."),
     "serve-policy": ("serve_policy", "Let a policy decide for a simulator in another process."),
+    "sessions": ("sessions", "Find the sessions of users in a log."),
     "trace": ("trace", "Look at logs, cut, scale, convert and fetch them."),
     "verify": ("verify", "Do a run here and in SimGrid, and tell how far they differ."),
 }

@@ -7,6 +7,7 @@ import gzip
 import lzma
 import os
 import secrets
+import shutil
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -82,3 +83,68 @@ _STREAMS: dict[str, Callable[[IO[bytes]], Any]] = {
     ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115  (its user closes it)
     ".bz2": lambda file: bz2.BZ2File(file, "wb"),
 }
+
+
+def check_folder(
+    path: str | os.PathLike[str], *, replaceable: Callable[[Path], bool], force: bool = False
+) -> None:
+    """Refuse a folder that must not be written; one that is there only by `force`.
+
+    Only a folder that holds nothing but replaceable files is ever replaced.
+    """
+    target = Path(path)
+    if not target.exists():
+        parent = next((parent for parent in target.absolute().parents if parent.exists()), None)
+        if parent is None or not parent.is_dir():
+            raise InputError(f"{target}: cannot be written: {parent} is not a folder")
+        return
+    if not target.is_dir():
+        raise InputError(f"{target}: exists and is not a folder, expected a folder to create")
+    if not force:
+        raise InputError(f"{target}: exists already; --force replaces it")
+    foreign = sorted(file.name for file in target.iterdir() if not replaceable(file))
+    if foreign:
+        raise InputError(
+            f"{target}: not replaced: it holds {', '.join(foreign[:3])}, "
+            "expected nothing but what is replaced"
+        )
+
+
+def write_folder(
+    path: str | os.PathLike[str],
+    files: Iterable[tuple[str, bytes]],
+    *,
+    replaceable: Callable[[Path], bool],
+    force: bool = False,
+) -> None:
+    """Write a folder of files, whole or not at all."""
+    check_folder(path, replaceable=replaceable, force=force)
+    target = Path(path).resolve()
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial.mkdir()
+        try:
+            for name, content in files:
+                (partial / name).write_bytes(content)
+            _put_folder_in_place(partial, target)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"{Path(path)}: cannot be written: {reason}") from error
+
+
+def _put_folder_in_place(partial: Path, target: Path) -> None:
+    """Rename a complete folder to its name; what stood there goes once the new one is there."""
+    if not target.exists():
+        partial.rename(target)
+        return
+    old = partial.with_suffix(".old")
+    target.rename(old)
+    try:
+        partial.rename(target)
+    except OSError:
+        old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

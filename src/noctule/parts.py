@@ -144,10 +144,7 @@ class Parts:
 
     def recorded(self, name: str) -> Floats | None:
         """Return a column of `extra` as numbers, or None where the file had none."""
-        if not isinstance(self.extra, Mapping):
-            return _from_mappings(self.extra, name)
-        column = self.extra.get(name)
-        return None if column is None else np.asarray(column, dtype=float)
+        return _recorded(self.extra, name)
 
     def with_extra(self, changes: Mapping[str, Floats | None]) -> Parts:
         """Return the jobs with other recorded numbers; None takes a column away."""
@@ -321,6 +318,11 @@ _JOB_COLUMNS = (
 )
 
 
+def recorded(workload: Workload, name: str) -> Floats | None:
+    """Return numbers of `Job.extra` as a column, -1 where one is not known; None if none is."""
+    return _recorded(_extra_columns(workload._extra), name)
+
+
 def plain(value: float) -> int | float:
     """Return a number without a decimal point where it needs none."""
     is_whole = float(value).is_integer() and abs(value) <= _MAX_EXACT
@@ -353,6 +355,13 @@ def _extra_columns(extra: Any) -> Mapping[str, Column] | Column:
     if extra is None:
         return {}
     return extra if isinstance(extra, Mapping) else objects(extra)
+
+
+def _recorded(extra: Mapping[str, Column] | Column, name: str) -> Floats | None:
+    if not isinstance(extra, Mapping):
+        return _from_mappings(extra, name)
+    column = extra.get(name)
+    return None if column is None else np.asarray(column, dtype=float)
 
 
 def _from_mappings(extra: Column, name: str) -> Floats | None:

@@ -102,7 +102,7 @@ def read_swf(text: bytes, rules: SwfRules, *, source: str, name: str = "w0") -> 
     reading = _Reading()
     reading.rules.append(ReadingRule("jobs read", len(log.lines)))
     log, n_hosts = _keep(log, rules, reading)
-    first, submit = _submit_times(log, rules, reading)
+    submit, headers = _submit_times(log, swf_headers(text), rules, reading)
     runtime = np.maximum(log.column("run time"), 0.0)
     n = len(runtime)
     columns = Columns(
@@ -125,7 +125,7 @@ def read_swf(text: bytes, rules: SwfRules, *, source: str, name: str = "w0") -> 
         dependencies=dependencies,
         labels=_labels(log),
         extra=_extra(log),
-        headers=headers if first == 0 else moved(headers, first),
+        headers=headers,
         reading=reading.rules,
         source=source,
     )
@@ -219,6 +219,7 @@ def _keep(log: SwfLog, rules: SwfRules, reading: _Reading) -> tuple[SwfLog, Floa
         return log, _counted_anyway(n_hosts, missing, other, rules, reading)
     reading.add("dropped: run time not positive", ~ran)
     reading.add("dropped: number of processors not known", ran & ~kept)
+    reading.add("dropped: first job of a user, who begins with a later one", _first(log, kept))
     reading.add(f"processors: {other}, as {rules.processors} are not known", kept & missing)
     if not kept.any():
         done = "; ".join(map(str, reading.rules))
@@ -226,6 +227,17 @@ def _keep(log: SwfLog, rules: SwfRules, reading: _Reading) -> tuple[SwfLog, Floa
     if not kept.all():
         log = SwfLog(log.source, log.cells[kept], log.lines[kept])
     return log, n_hosts[kept]
+
+
+def _first(log: SwfLog, kept: Booleans) -> Booleans:
+    """Tell which dropped jobs are the first of a user of whom others are kept."""
+    first = np.zeros(len(kept), dtype=bool)
+    if not kept.all():
+        user = log.column("user")
+        order = np.lexsort((log.column("submit time"), user))
+        first[order[np.unique(user[order], return_index=True)[1]]] = True
+        first &= ~kept & (user >= 0) & np.isin(user, user[kept])
+    return first
 
 
 def _counted_anyway(
@@ -237,15 +249,17 @@ def _counted_anyway(
     return np.where(known, n_hosts, 1.0)
 
 
-def _submit_times(log: SwfLog, rules: SwfRules, reading: _Reading) -> tuple[float, Floats]:
-    """Return what becomes time 0, and the submissions as counted from it."""
+def _submit_times(
+    log: SwfLog, headers: dict[str, Any], rules: SwfRules, reading: _Reading
+) -> tuple[Floats, dict[str, Any]]:
+    """Return dates from the first submission on, and headers that tell the date of time 0."""
     submit = log.column("submit time")
     first = 0.0 if rules.keep_dates else float(submit.min())
     shifted = np.full(len(submit), first != 0)
     reading.add(f"submit time: {shown(first)} s less, so that the first is 0", shifted)
-    unsorted = np.argsort(submit, kind="stable") != np.arange(len(submit))
-    reading.add("order: sorted by submit time", unsorted)
-    return first, submit - first
+    out_of_order = np.argsort(submit, kind="stable") != np.arange(len(submit))
+    reading.add("order: sorted by submit time", out_of_order)
+    return submit - first, moved(headers, first) if first else headers
 
 
 def _walltimes(log: SwfLog, runtime: Floats, rules: SwfRules, reading: _Reading) -> Floats:

@@ -1,0 +1,47 @@
+"""When users are active: how many jobs they submitted in each hour of the week."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from noctule.formats.local_time import HOURS, LocalClock
+from noctule.sessions.record import NOBODY, Indices, Record, freeze
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Activity:
+    """Submissions by hour of the week, local time, from Monday 0:00 on; read-only.
+
+    Attributes:
+        submissions: a row a user of `Record.users`, and the log's as the last one.
+        row: which row describes each user; that of a user with few jobs is the log's.
+        clock: tells the hour of the week of a simulated date.
+    """
+
+    submissions: Indices
+    row: Indices
+    clock: LocalClock
+
+    def __post_init__(self) -> None:
+        """Let nobody change the arrays."""
+        freeze(self.submissions, self.row)
+
+    def of_user(self, user: int) -> Indices:
+        """Return the hours of a user, given by position; those of nobody (-1) are the log's."""
+        hours: Indices = self.submissions[NOBODY if user == NOBODY else self.row[user]]
+        return hours
+
+
+def weekly_activity(record: Record, *, least: int = 30) -> Activity:
+    """Count submissions by hour of the week; users of fewer than `least` jobs get the log's."""
+    clock = LocalClock.of(record.headers, until=float(record.submit_time.max(initial=0.0)))
+    hours = clock.hours_of_week(record.submit_time)
+    n_users = len(record.users)
+    owner = np.where(record.user == NOBODY, n_users, record.user)
+    counted = np.bincount(owner * HOURS + hours, minlength=(n_users + 1) * HOURS)
+    submissions = counted.reshape(n_users + 1, HOURS)
+    submissions[n_users] = submissions.sum(axis=0)
+    enough = submissions[:n_users].sum(axis=1) >= least
+    return Activity(submissions, np.where(enough, np.arange(n_users), n_users), clock)
