@@ -90,6 +90,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/campaign_dask.py
 	$(BIN)/python bench/replay.py
 	$(BIN)/python bench/energy.py
+	$(BIN)/python bench/sessions.py
 	$(BIN)/python bench/protocol.py
 	$(BIN)/python bench/fluid.py
 

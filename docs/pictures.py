@@ -30,13 +30,14 @@ from noctule import (
     load_workload,
     metrics,
     plots,
+    sessions,
     simulate,
     synthetic,
 )
 from noctule.compression import read_bytes
 from noctule.formats.headers import zone_told
 from noctule.formats.rates import load_rates
-from noctule.formats.saving import save_workload
+from noctule.formats.saving import save_schedule, save_workload
 from noctule.policy import PolicySpec
 from noctule.traces import extract, find_extracts, load_trace
 
@@ -240,6 +241,17 @@ def night_runs() -> tuple[tuple[str, Schedule], ...]:
     return tuple((policy, simulate(platform, workload, policy)) for policy in policies)
 
 
+def night_sessions() -> Figure:
+    """Draw the sessions of one user of that log, as EASY ran it."""
+    from noctule.session_picture import draw_sessions
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "recorded.swf"
+        save_schedule(night_runs()[1][1], path)
+        found = sessions.find_sessions(load_workload(path), threshold=HOUR)
+    return draw_sessions(found, 7)
+
+
 def sdsc_gantt() -> Figure:
     """Draw two years of SDSC-SP2 under EASY."""
     schedule = simulate(Platform.homogeneous(128), log("SDSC-SP2"), "easy")
@@ -300,6 +312,7 @@ PICTURES: Mapping[str, Callable[[], Figure]] = {
     "queue-night": lambda: plots.queue(night_runs()),
     "waits-night": lambda: plots.waits(night_runs()),
     "power-night": power_night,
+    "sessions-night": night_sessions,
     "gantt-sdsc": sdsc_gantt,
     "lublin": lublin,
     "batsim2016": batsim2016,

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 # more would not be looked at
 _MOST_SESSIONS = 80
-_MOST_THOUGHTS = 30
 _BOX, _PATH, _LINE = "#cfe3f1", PALETTE[3], "#888888"
 _HEIGHT = 0.6
 _UNITS = ((259_200.0, 86_400.0, "days"), (7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
@@ -42,16 +41,16 @@ class _Layout:
     def length(self) -> float:
         return float(self.ends.max() - self.starts.min())
 
-    @property
-    def n_thoughts(self) -> int:
-        first = self.graph.first_dependency
-        return int(first[self.shown.stop] - first[self.shown.start])
+    def has_room(self, text: str, width: float) -> bool:
+        # a small digit is about half a hundredth of the picture wide
+        return width > 0.005 * (len(text) + 2) * self.length
 
 
 def draw_sessions(sessions: Sessions, user: Label) -> Figure:
     """Draw the first sessions of a user, from submission to end, and think times between them.
 
-    The longest path is in colour. A session without a line to the left hangs on the root.
+    The longest path is in colour. Boxes have the number of the session and, in brackets, that of
+    its jobs, where there is room. A session without a line to the left hangs on the root.
     """
     mine = sessions.of_user(user)
     layout = _laid_out(sessions, mine[:_MOST_SESSIONS])
@@ -128,11 +127,9 @@ def _draw_boxes(axes: Axes, layout: _Layout, path: set[int]) -> None:
         edge = _PATH if group in path else _LINE
         corner, width = (start, -lane - _HEIGHT / 2), max(end - start, least)
         axes.add_patch(Rectangle(corner, width, _HEIGHT, facecolor=_BOX, edgecolor=edge, zorder=2))
-        if len(shown) <= _MOST_THOUGHTS:
-            name = f"{group - shown.start + 1} ({layout.graph.n_jobs[group]})"
-            axes.annotate(
-                name, (start, -lane), (2, 0), textcoords="offset points", va="center", fontsize=6
-            )
+        name = f"{group - shown.start + 1} ({layout.graph.n_jobs[group]})"
+        if layout.has_room(name, width):
+            axes.text(start + width / 2, -lane, name, ha="center", va="center", fontsize=6)
     axes.set_ylim(-max(layout.lanes) - 0.8, 0.8)
 
 
@@ -146,10 +143,10 @@ def _draw_thoughts(axes: Axes, layout: _Layout, steps: set[tuple[int, int]]) -> 
             colour = _PATH if on_path else _LINE
             xs, ys = (layout.ends[i], layout.starts[j]), (-lanes[i], -lanes[j])
             axes.plot(xs, ys, color=colour, linewidth=1.2 if on_path else 0.7, zorder=1)
-            if layout.n_thoughts <= _MOST_THOUGHTS:
-                middle = ((xs[0] + xs[1]) / 2, (ys[0] + ys[1]) / 2)
-                text = _duration(float(graph.think_time[edge]))
-                axes.annotate(text, middle, ha="center", va="bottom", fontsize=6, color=colour)
+            text = _duration(float(graph.think_time[edge]))
+            if layout.has_room(text, xs[1] - xs[0]):
+                x, y = (xs[0] + xs[1]) / 2, (ys[0] + ys[1]) / 2
+                axes.text(x, y, text, ha="center", va="bottom", fontsize=6, color=colour)
 
 
 def _duration(seconds: float) -> str:

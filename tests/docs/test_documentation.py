@@ -40,6 +40,7 @@ UNPLAYED = {
         "noctule batsim -s": "tests/unit/test_batsim_command.py",
         "noctule batsim5": "tests/unit/test_edc_library.py",
         "noctule serve-policy": "tests/unit/test_serve_policy.py",
+        "noctule sessions": "docs/howto/find-sessions.md",
         "noctule verify": "tests/simgrid/test_verify.py",
     },
     "docs/howto/run-on-a-cluster.md": {
@@ -55,6 +56,7 @@ UNPLAYED = {
         "cluster.xml: line 12, column 5": "of a file that is not there",
     },
     "docs/reference/policies.md": {"easy": "names, not commands"},
+    "docs/reference/sessions.md": {'{"noctule_sessions"': "tests/unit/test_session_files.py"},
     "docs/reference/traces.md": {"from noctule import archive": "needs a network"},
 }
 NIGHT = ROOT / "examples" / "night.swf"

@@ -27,8 +27,8 @@ def test_the_modules_that_users_need_are_public():
     names = {module.__name__.removeprefix("noctule.") for module in MODULES}
     wanted = (
         "metrics messages policy policies schedule workload platform network timeseries "
-        "user_metrics plots traces synthetic archive formats formats.saving formats.platforms run "
-        "simulation errors testing testing.strategies"
+        "user_metrics plots traces sessions lateness synthetic archive formats formats.saving "
+        "formats.platforms run simulation errors testing testing.strategies"
     )
     assert set(wanted.split()) - names == set()
 

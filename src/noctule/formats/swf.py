@@ -117,7 +117,6 @@ def read_swf(text: bytes, rules: SwfRules, *, source: str, name: str = "w0") -> 
     replayed = (log.column("status") >= 0) & (log.column("status") != _STATUS_COMPLETED)
     reading.add("status: not completed, replayed like any other", replayed)
     reading.rules.append(ReadingRule("jobs kept", n))
-    headers = swf_headers(text)
     return Workload(
         columns,
         name=name,

@@ -10,7 +10,6 @@ from noctule.formats.local_time import LocalClock
 from noctule.sessions.activity import Activity, weekly_activity
 from noctule.sessions.graph import SessionGraph
 from noctule.sessions.partition import (
-    CUTS,
     Batches,
     Sessions,
     find_batches,
@@ -24,7 +23,6 @@ from noctule.sessions.think_times import ThinkTimeModel, fit_think_times
 from noctule.sessions.writing import save_sessions
 
 __all__ = [
-    "CUTS",
     "Activity",
     "Batches",
     "LocalClock",

@@ -159,14 +159,14 @@ def _demand_same_jobs(record: Record, workload: Workload, new_row: Indices, wher
     missing = np.flatnonzero(new_row < 0)
     if len(missing):
         raise InputError(
-            f"{record.source}: job {record.job_ids[missing[0]]} and {len(missing) - 1} others of "
-            f"the sessions are not in {where}, expected the same log, read by the same rules"
+            f"{record.source}: job {record.job_ids[missing[0]]} is in a session but not in {where} "
+            f"(such jobs: {len(missing)}), expected the same log, read by the same rules"
         )
     if len(record) < len(workload):
         absent = np.setdiff1d(np.arange(len(workload)), new_row)
         raise InputError(
-            f"{where}: job {workload.job_ids[absent[0]]} and {len(absent) - 1} others are in no "
-            f"session of {record.source}, expected each in one"
+            f"{where}: job {workload.job_ids[absent[0]]} is in no session of {record.source} "
+            f"(such jobs: {len(absent)}), expected each in one"
         )
 
 

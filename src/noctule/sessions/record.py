@@ -89,7 +89,7 @@ class Record:
         if not np.isfinite(self.finish_time).any():
             raise InputError(
                 f"{self.source}: no job tells its wait and run time, expected a log of what "
-                "happened, such as `noctule trace convert` makes of the folder of a run"
+                "happened, such as save_schedule writes of a run"
             )
 
     def same_dates(self, submit_time: Floats) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,106 @@
+"""How long it takes to find the sessions of CEA-Curie, beside reading the log and a bare loop.
+
+    python bench/sessions.py
+
+The loop only tells where a user paused: no graph, no think times. The log is read from
+$NOCTULE_SHARED/traces (default ../shared). Prints a table; the exit code is 1 if a bound is missed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from measures import Measure, report
+
+import noctule as nt
+from noctule.sessions import (
+    find_batches,
+    find_sessions,
+    load_sessions,
+    save_sessions,
+    session_stats,
+)
+from noctule.sessions.partition import CUTS
+
+LOG = "CEA-Curie-2011-2.1-cln.swf.xz"
+THRESHOLD = 3600.0
+REPEATS = 3
+# all of it, with the reading, in seconds
+WISH = 3.0
+
+
+def best(call: Callable[[], object]) -> float:
+    times = []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def bare_loop(workload: nt.Workload) -> int:
+    """Count the sessions of a log, and nothing else."""
+    last: dict[int, float] = {}
+    n_sessions = 0
+    users = workload.labels("user")
+    assert users is not None
+    for user, submit in zip(users.tolist(), workload.submit_time.tolist(), strict=True):
+        n_sessions += user not in last or submit - last[user] >= THRESHOLD
+        last[user] = submit
+    return n_sessions
+
+
+def measures(path: Path, folder: Path) -> Iterator[Measure]:
+    read = partial(nt.load_workload, path, processors="allocated")
+    workload = read()
+    reading = best(read)
+    loop = best(partial(bare_loop, workload))
+    read_unit, loop_unit = f"reading {reading:.2f} s", f"bare loop {loop:.3f} s"
+
+    def line(what: str, seconds: float, bound: float, unit: str = loop_unit) -> Measure:
+        whole = reading if unit is read_unit else loop
+        return Measure(what, f"{seconds:.3f} s", unit, seconds / whole, bound)
+
+    hourly = find_sessions(workload, threshold=THRESHOLD)
+    assert len(hourly) == bare_loop(workload)
+    for cut in CUTS:
+        find = partial(find_sessions, workload, threshold=THRESHOLD, cut=cut)
+        yield line(f"sessions, {cut} 60 min", best(find), 2)
+    single = partial(find_sessions, workload, threshold=0)
+    yield line(f"sessions, arrival 0, {len(single().graph.dependency)} edges", best(single), 4)
+    yield line("batches of sessions, arrival 60 min", best(partial(find_batches, hourly)), 2)
+    yield line("statistics, arrival 60 min", best(partial(session_stats, hourly)), 2)
+
+    users = folder / "users"
+    save = partial(save_sessions, hourly, users, force=True)
+    yield line("files written", best(save), 2, read_unit)
+    yield line(
+        "files read and put on the log", best(partial(load_sessions, users, workload)), 8, read_unit
+    )
+
+    def whole() -> None:
+        find_sessions(read(), threshold=THRESHOLD)
+
+    seconds = best(whole)
+    yield line("reading and sessions, arrival 60 min", seconds, 1.5, read_unit)
+    yield Measure("the same", f"{seconds:.2f} s", "seconds", seconds / WISH, 1.0)
+
+
+def main() -> int:
+    shared = Path(os.environ.get("NOCTULE_SHARED", "../shared"))
+    path = shared / "traces" / LOG
+    if not path.exists():
+        print(f"{path}: no such file, expected the log; NOCTULE_SHARED can name its folder")
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        return report(measures(path, Path(folder)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
