@@ -10,6 +10,7 @@ import heapq
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -38,11 +39,11 @@ class Users:
         self.unfinished = graph.n_jobs.tolist()
         self.missing = graph.n_dependencies.tolist()
         self.begin = [0.0] * len(graph)
-        self.thoughts: list[list[tuple[int, float]]] = [[] for _ in range(len(graph))]
-        waiting = np.repeat(np.arange(len(graph)), graph.n_dependencies)
-        edges = zip(graph.dependency.tolist(), waiting.tolist(), graph.think_time, strict=True)
-        for other, group, think_time in edges:
-            self.thoughts[other].append((group, float(think_time)))
+        first, dependents, think_times = (array.tolist() for array in graph.dependents())
+        self.thoughts = [
+            list(zip(dependents[begin:end], think_times[begin:end], strict=True))
+            for begin, end in pairwise(first)
+        ]
 
     def first(self) -> list[tuple[float, int]]:
         """Return date and row of the jobs that hang on the root."""

@@ -65,6 +65,21 @@ def batsim(profile: dict[str, object], *jobs: dict[str, object]) -> str:
     return json.dumps(document)
 
 
+def sessions(*preceding: list[int]) -> str:
+    """Return a file of sessions 1, 2, ... that wait for others."""
+    listed = [
+        {
+            "id": i,
+            "first_submit_time": i,
+            "preceding_sessions": others,
+            "thinking_time_after_preceding_session": [0] * len(others),
+            "jobs": [{"id": i, "subtime": 0}],
+        }
+        for i, others in enumerate(preceding, start=1)
+    ]
+    return json.dumps({"sessions": listed})
+
+
 DELAY = {"type": "delay", "delay": 10}
 FILES = {
     "log.swf": LOG,
@@ -85,6 +100,8 @@ FILES = {
         {"id": 1, "dependencies": [{"job": 2}]},
         {"id": 2, "dependencies": [{"job": 1}]},
     ),
+    "circle/3.json": sessions([], [3], [2]),
+    "lost/3.json": sessions([8]),
     "key.toml": '[[hosts]]\nspede = "1Gf"\n',
     "unit.toml": '[[hosts]]\nspeed = "1Gx"\n',
     "unit.xml": (
@@ -232,6 +249,16 @@ COMMANDS: dict[str, tuple[ExitCode, list[str]]] = {
             "trace convert log.swf -o again.swf --profiles delay",
             "trace fetch kth",
             "trace fetch kth-sp2 --folder . --address http://127.0.0.1:9",
+        ],
+    ),
+    "Sessions": (
+        ExitCode.INPUT,
+        [
+            "sessions log.swf --threshold 60min",
+            "sessions log.swf --threshold soon",
+            "sessions circle",
+            "sessions lost",
+            "sessions log.swf --threshold 0 -o full",
         ],
     ),
 }

@@ -46,6 +46,16 @@ from noctule.remote.batsim_registry import Registry
 from noctule.remote.batsim_workload import BatsimWorkload
 from noctule.remote.serving import PolicyServer, make_served
 from noctule.run import read_manifest, rerun
+from noctule.sessions import (
+    Sessions,
+    find_batches,
+    find_sessions,
+    fit_think_times,
+    load_sessions,
+    save_sessions,
+    session_stats,
+    weekly_activity,
+)
 from noctule.simulation import Simulation
 from noctule.testing.invariants import check_schedule
 from noctule.traces import find_oddities, load_raw, load_trace, trace_stats
@@ -61,6 +71,7 @@ _READINGS: tuple[dict[str, Any], ...] = (
     {"profiles": "delay", "walltime_factor": 2},
     {"dependencies": True, "reference_speed": 1e9},
 )
+_CUTS = ("arrival", "last", "max")
 _POLICIES = ("easy", "fcfs", "conservative", "filler(order=sjf)", "replanning(order=wfp3)")
 
 
@@ -132,6 +143,8 @@ def _use_trace(workload: Workload, path: Path, choice: int) -> None:
     match choice % 4:
         case 0:
             trace_stats(workload)
+            with suppress(NoctuleError):  # it may tell no users, or no ends
+                _use_sessions(find_sessions(workload, threshold=60, cut=_CUTS[choice % 3]), path)
         case 1:
             target = path.with_name("again.json")
             save_workload(workload, target, force=True)
@@ -140,6 +153,23 @@ def _use_trace(workload: Workload, path: Path, choice: int) -> None:
             target = path.with_name("again.swf")
             save_workload(workload, target, force=True, speed=1.0)
             _read_again(load_trace, target)
+
+
+def _sessions(path: Path, _: int) -> None:
+    sessions = load_sessions(path)
+    if len(sessions) <= FEW_JOBS:
+        _use_sessions(sessions, path)
+
+
+@_LARGE_NUMBERS
+def _use_sessions(sessions: Sessions, path: Path) -> None:
+    session_stats(sessions)
+    weekly_activity(sessions.record)
+    target = path.with_name("users")
+    save_sessions(sessions, target, force=True)
+    _read_again(load_sessions, target)
+    with suppress(NoctuleError):  # it may tell no ends, or too few think times
+        fit_think_times(find_batches(sessions).graph)
 
 
 def _platform(path: Path, choice: int) -> None:
@@ -376,5 +406,6 @@ READERS = {
         Reader("generator", ".toml", _generator),
         Reader("programs", ".txt", _programs),
         Reader("manifest", ".json", _manifest),
+        Reader("sessions", ".json", _sessions),
     )
 }

@@ -14,7 +14,6 @@ from trace_files import refusal
 from noctule.sessions import find_batches, find_sessions, load_sessions, save_sessions
 from noctule.workload import Delay, Job, Request, Workload
 
-
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -286,6 +285,14 @@ def test_what_makes_no_sense_is_refused_with_its_place(name):
         (
             '{"noctule_sessions": 2}',
             "users/3.json: noctule_sessions: got 2, expected 1, the format that is known here",
+        ),
+        (
+            '{"noctule_sessions": 1, "cut": "day"}',
+            "users/3.json: cut: got 'day', expected one of arrival, last, max, or null",
+        ),
+        (
+            '{"noctule_sessions": 1, "threshold": -1}',
+            "users/3.json: threshold: got -1, expected a number >= 0",
         ),
         ('{"sessions": [3]}', "users/3.json: sessions[0]: got 3, expected an object"),
     ],

@@ -143,9 +143,10 @@ def test_users_do_not_depend_on_each_other():
 
 
 def test_dependents_are_the_dependencies_the_other_way():
-    first, dependents = sessions_of(*FIGURE_1).graph.dependents()
+    first, dependents, think_times = sessions_of(*FIGURE_1).graph.dependents()
     assert first.tolist() == [0, 1, 2, 3, 3]
     assert dependents.tolist() == [2, 3, 3]
+    assert (think_times / 60).tolist() == [40, 40, 70]
 
 
 # --- batches
@@ -215,7 +216,7 @@ def test_a_user_whose_first_job_is_dropped_begins_with_the_next(tmp_path):
     ]
     path.write_text("\n".join(lines))
     workload = load_workload(path)
-    assert "dropped: first job of a user, who begins with a later one: 1" in map(
+    assert "users: begin with a later job, as their first is dropped: 1" in map(
         str, workload.reading
     )
     sessions = find_sessions(workload, threshold=60)

@@ -309,6 +309,15 @@ def test_headers_are_kept(load: Load) -> None:
     }
 
 
+def test_headers_tell_the_date_of_the_first_submission(load: Load) -> None:
+    headers = ("; UnixStartTime: 1000", "; StartTime: Mon", "; MaxProcs: 4")
+
+    workload = load(*headers, a_line(1, submit=50), a_line(2, submit=80))
+
+    assert workload.submit_time.tolist() == [0, 30]
+    assert workload.headers == {"UnixStartTime": "1050", "MaxProcs": "4"}
+
+
 def test_headers_need_not_be_utf8(tmp_path: Path) -> None:
     path = tmp_path / "log.swf"
     path.write_bytes(b"; Installation: Universit\xe4t\n" + a_line().encode())
@@ -481,6 +490,7 @@ def test_cea_curie_is_read_with_its_allocated_processors(shared: Path) -> None:
     assert rules_of(workload) == {
         "jobs read": 312_826,
         "dropped: run time not positive": 17_286,
+        "users: begin with a later job, as their first is dropped": 88,
         "submit time: 31656837 s less, so that the first is 0": 295_540,
         "walltime: raised to 1 x run time": 5_416,
         "status: not completed, replayed like any other": 15_549,

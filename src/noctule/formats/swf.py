@@ -218,7 +218,7 @@ def _keep(log: SwfLog, rules: SwfRules, reading: _Reading) -> tuple[SwfLog, Floa
         return log, _counted_anyway(n_hosts, missing, other, rules, reading)
     reading.add("dropped: run time not positive", ~ran)
     reading.add("dropped: number of processors not known", ran & ~kept)
-    reading.add("dropped: first job of a user, who begins with a later one", _first(log, kept))
+    reading.add("users: begin with a later job, as their first is dropped", _first(log, kept))
     reading.add(f"processors: {other}, as {rules.processors} are not known", kept & missing)
     if not kept.any():
         done = "; ".join(map(str, reading.rules))

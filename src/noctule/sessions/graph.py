@@ -91,11 +91,14 @@ class SessionGraph:
         groups[self.jobs] = np.repeat(np.arange(len(self)), self.n_jobs)
         return groups
 
-    def dependents(self) -> tuple[Indices, Indices]:
-        """Return the edges the other way: where those of each group begin, and its dependents."""
+    def dependents(self) -> tuple[Indices, Indices, Floats]:
+        """Return the edges the other way, for a replay that follows them as groups end.
+
+        They are: where those of each group begin, the groups that depend on it, and the think times.
+        """
         waiting = np.repeat(np.arange(len(self)), self.n_dependencies)
         order = np.argsort(self.dependency, kind="stable")
-        return offsets(self.n_dependents), waiting[order]
+        return offsets(self.n_dependents), waiting[order], self.think_time[order]
 
     def depths(self) -> Indices:
         """Return the length of the longest path from the root to each group, itself counted."""

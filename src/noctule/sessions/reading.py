@@ -19,7 +19,7 @@ from noctule.errors import InputError
 from noctule.formats.json_object import JsonObject, shown_json
 from noctule.parts import objects
 from noctule.sessions.graph import SessionGraph, offsets
-from noctule.sessions.partition import Sessions, sessions_on
+from noctule.sessions.partition import CUTS, Sessions, sessions_on
 from noctule.sessions.record import NOBODY, Record, user_order
 from noctule.sessions.writing import FORMAT
 from noctule.workload import JobId, Label, Workload
@@ -81,8 +81,7 @@ def _read_file(path: Path) -> _File:
     if not isinstance(document, dict):
         raise InputError(f"{source}: got {shown_json(document)}, expected an object")
     top = JsonObject(source, "", document)
-    if "noctule_sessions" in top and top.fields["noctule_sessions"] != FORMAT:
-        top.refuse("noctule_sessions", f"{FORMAT}, the format that is known here")
+    cut, threshold = _origin(top)
     listed = _array(top, "sessions")
     if not listed:
         top.refuse("sessions", "at least one session")
@@ -90,13 +89,7 @@ def _read_file(path: Path) -> _File:
         _read_session(JsonObject.of(source, f"sessions[{i}]", value))
         for i, value in enumerate(listed)
     ]
-    return _File(
-        source,
-        _user(top, path),
-        _told(top, "cut", str),
-        _told(top, "threshold", (int, float)),
-        _in_order(source, sessions),
-    )
+    return _File(source, _user(top, path), cut, threshold, _in_order(source, sessions))
 
 
 def _user(top: JsonObject, path: Path) -> Label:
@@ -109,9 +102,17 @@ def _user(top: JsonObject, path: Path) -> Label:
     return found
 
 
-def _told(top: JsonObject, key: str, kind: type | tuple[type, ...]) -> Any:
-    value = top.fields.get(key)
-    return value if isinstance(value, kind) else None
+def _origin(top: JsonObject) -> tuple[str | None, float | None]:
+    """Return how the sessions of one of our own files were found, where it tells."""
+    if "noctule_sessions" not in top:
+        return None, None
+    if top.fields["noctule_sessions"] != FORMAT:
+        top.refuse("noctule_sessions", f"{FORMAT}, the format that is known here")
+    cut = top.fields.get("cut")
+    if cut is not None and cut not in list(CUTS):
+        top.refuse("cut", f"one of {', '.join(CUTS)}, or null")
+    known = top.fields.get("threshold") is not None
+    return cut, top.non_negative("threshold") if known else None
 
 
 def _read_session(fields: JsonObject) -> _Session:
