@@ -9,7 +9,6 @@ Madon, Da Costa, Pierson, "Replay with feedback", Future Generation Computer Sys
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,14 +106,8 @@ def lateness_by_user(
     positions, begins = np.unique(owner[order], return_index=True)
     return {
         position: summed_up(before[rows], after[rows])
-        for position, rows in zip(positions.tolist(), _split(order, begins), strict=True)
+        for position, rows in zip(positions.tolist(), np.split(order, begins[1:]), strict=True)
     }
-
-
-def _split(
-    order: npt.NDArray[np.intp], begins: npt.NDArray[np.intp]
-) -> Sequence[npt.NDArray[np.intp]]:
-    return np.split(order, begins[1:])
 
 
 def _dates(recorded: npt.ArrayLike, simulated: npt.ArrayLike) -> tuple[Floats, Floats]:

@@ -83,6 +83,16 @@ def test_names_of_users_cannot_leave_the_folder():
     assert set(load_sessions("out/users").record.users) == set(users)
 
 
+def test_users_that_would_have_one_file_are_refused():
+    jobs = [
+        Job(i, float(i), Request(1), Delay(5), user=user, extra={"wait_time": 0})
+        for i, user in enumerate(["3", 3])
+    ]
+    sessions = find_sessions(Workload.from_jobs(jobs), threshold=0)
+    assert refusal(save_sessions, sessions, "users") == "users: users 3 and '3' have one file name"
+    assert not Path("users").exists()
+
+
 def test_nobodys_sessions_are_a_file_too():
     save_sessions(sessions_of((0, 1, 5), (2, 3, -1), (4, 5, -1)), "users")
     again = load_sessions("users")

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from session_logs import FIGURE_1, a_log, sessions_of
 from trace_files import refusal
 
-from noctule.sessions import LocalClock, Record, ThinkTimeModel, fit_think_times, weekly_activity
+from noctule.sessions import (
+    LocalClock,
+    Record,
+    ThinkTimeModel,
+    fit_think_times,
+    load_sessions,
+    weekly_activity,
+)
 
 HOUR, DAY = 3600.0, 86_400.0
 STOCKHOLM = {"UnixStartTime": "843480031", "TimeZoneString": "Europe/Stockholm"}
@@ -103,6 +112,16 @@ def test_think_times_stay_between_0_and_ten_times_the_recorded():
     assert falling.think_times(one, zero, np.array([1e6])).tolist() == [0]
     # the line has no positive think time for the recorded response: nothing can be said
     assert falling.think_times(one, np.array([50.0]), zero).tolist() == [7]
+
+
+def test_pauses_after_ends_that_are_not_known_tell_nothing(tmp_path):
+    session = {"preceding_sessions": [], "thinking_time_after_preceding_session": []}
+    after = {"preceding_sessions": [1], "thinking_time_after_preceding_session": [60]}
+    first = {"id": 1, "first_submit_time": 0, "jobs": [{"id": 1, "subtime": 0}], **session}
+    second = {"id": 2, "first_submit_time": 90, "jobs": [{"id": 2, "subtime": 0}], **after}
+    path = tmp_path / "3.json"
+    path.write_text(json.dumps({"sessions": [first, second]}))
+    assert refusal(fit_think_times, load_sessions(path).graph).startswith("think times: got 0")
 
 
 def test_too_few_pauses_are_refused():

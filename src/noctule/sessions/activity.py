@@ -9,6 +9,9 @@ import numpy as np
 from noctule.formats.local_time import HOURS, LocalClock
 from noctule.sessions.record import NOBODY, Indices, Record, freeze
 
+# Replays may last longer than the log: clocks are known for ten years more.
+_BEYOND = 10 * 366 * 86_400.0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Activity:
@@ -36,7 +39,8 @@ class Activity:
 
 def weekly_activity(record: Record, *, least: int = 30) -> Activity:
     """Count submissions by hour of the week; users of fewer than `least` jobs get the log's."""
-    clock = LocalClock.of(record.headers, until=float(record.submit_time.max(initial=0.0)))
+    last = float(record.submit_time.max(initial=0.0))
+    clock = LocalClock.of(record.headers, until=last + _BEYOND)
     hours = clock.hours_of_week(record.submit_time)
     n_users = len(record.users)
     owner = np.where(record.user == NOBODY, n_users, record.user)

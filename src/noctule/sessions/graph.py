@@ -77,6 +77,13 @@ class SessionGraph:
         """Seconds from the first submission of each group to its last finish."""
         return self.end_time - self.start_time
 
+    def by_user(self) -> dict[int, range]:
+        """Return the groups of each user, by position; nobody's (-1) are the last."""
+        begins = np.flatnonzero(np.append(True, self.user[1:] != self.user[:-1]))
+        ends = np.append(begins[1:], len(self))
+        users = self.user[begins].tolist()
+        return dict(zip(users, map(range, begins.tolist(), ends.tolist()), strict=True))
+
     def jobs_of(self, group: int) -> Indices:
         """Return the rows of the jobs of one group."""
         return self.jobs[self.first_job[group] : self.first_job[group + 1]]
@@ -94,7 +101,7 @@ class SessionGraph:
     def dependents(self) -> tuple[Indices, Indices, Floats]:
         """Return the edges the other way, for a replay that follows them as groups end.
 
-        They are: where those of each group begin, the groups that depend on it, and the think times.
+        These are where those of each group begin, the groups that depend on it, and think times.
         """
         waiting = np.repeat(np.arange(len(self)), self.n_dependencies)
         order = np.argsort(self.dependency, kind="stable")

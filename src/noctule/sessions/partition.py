@@ -8,13 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from noctule.columns import Floats, shown
 from noctule.errors import InputError
 from noctule.sessions.graph import SessionGraph, graph_of, running_maximum
 from noctule.sessions.record import NOBODY, Indices, Record
 from noctule.workload import Label, ReadingRule, Workload
+
+# Sums of dates that others have rounded are the same.
+_SAME_DATE = 1e-6
 
 #: What the pause before a submission is counted from.
 CUTS = {
@@ -44,14 +46,14 @@ class Sessions:
 
     def of_user(self, user: Label) -> range:
         """Return the numbers of the sessions of one user; those of None are nobody's."""
-        if user is None:
-            position = NOBODY
-        elif user in self.record.users:
-            position = self.record.users.index(user)
-        else:
-            raise InputError(f"{self.record.source}: user {user!r}: no such user")
-        mine = np.flatnonzero(self.graph.user == position)
-        return range(int(mine[0]), int(mine[-1]) + 1) if len(mine) else range(0)
+        for position, groups in self.graph.by_user().items():
+            if self.label(position) == user:
+                return groups
+        raise InputError(f"{self.record.source}: user {user!r}: no such user")
+
+    def label(self, position: int) -> Label:
+        """Return the user at a position; None is nobody, at -1."""
+        return None if position == NOBODY else self.record.users[position]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,7 +173,7 @@ def _demand_same_jobs(record: Record, workload: Workload, new_row: Indices, wher
 
 
 def _demand_same_dates(record: Record, own: Record, submit_time: Floats) -> None:
-    same: npt.NDArray[np.bool_] = own.same_dates(submit_time)
+    same = np.abs(own.submit_time - submit_time) <= _SAME_DATE
     if not same.all():
         row = int(np.argmin(same))
         raise InputError(

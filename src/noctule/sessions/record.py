@@ -16,7 +16,6 @@ from noctule.workload import Label, ReadingRule, Workload
 
 Indices = npt.NDArray[np.int64]
 NOBODY = -1
-_SAME_DATE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +42,7 @@ class Record:
 
     def __post_init__(self) -> None:
         """Let nobody change the columns."""
-        freeze(self.user, self.finish_time)
+        freeze(self.user, self.submit_time, self.finish_time)
 
     @classmethod
     def of(cls, workload: Workload) -> Record:
@@ -91,11 +90,6 @@ class Record:
                 f"{self.source}: no job tells its wait and run time, expected a log of what "
                 "happened, such as save_schedule writes of a run"
             )
-
-    def same_dates(self, submit_time: Floats) -> npt.NDArray[np.bool_]:
-        """Tell of which jobs the submission is at another's date."""
-        same: npt.NDArray[np.bool_] = np.abs(self.submit_time - submit_time) <= _SAME_DATE
-        return same
 
 
 def freeze(*arrays: npt.NDArray[Any]) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 
 from noctule.columns import Floats
 from noctule.sessions.partition import Sessions
-from noctule.sessions.record import NOBODY, Indices
 from noctule.workload import Label
 
 #: What is told of each distribution.
@@ -84,21 +83,16 @@ def _users(sessions: Sessions) -> tuple[UserSessions, ...]:
     graph = sessions.graph
     n_jobs, n_dependencies = graph.n_jobs, graph.n_dependencies
     depths, n_dependents = graph.depths(), graph.n_dependents
-    positions, begins = np.unique(_ordered(graph.user), return_index=True)
-    ends = np.append(begins[1:], len(graph))
     rows = []
-    for position, begin, end in zip(
-        positions.tolist(), begins.tolist(), ends.tolist(), strict=True
-    ):
-        nobody = position == len(graph)
-        mine = slice(begin, end)
-        first, last = graph.first_dependency[[begin, end]].tolist()
+    for position, groups in graph.by_user().items():
+        mine = slice(groups.start, groups.stop)
+        first, last = graph.first_dependency[[groups.start, groups.stop]].tolist()
         think = graph.think_time[first:last]
         rows.append(
             UserSessions(
-                user=None if nobody else sessions.record.users[position],
+                user=sessions.label(position),
                 n_jobs=int(n_jobs[mine].sum()),
-                n_sessions=end - begin,
+                n_sessions=len(groups),
                 n_dependencies=last - first,
                 n_roots=int(np.count_nonzero(n_dependencies[mine] == 0)),
                 longest_path=int(depths[mine].max()),
@@ -107,11 +101,6 @@ def _users(sessions: Sessions) -> tuple[UserSessions, ...]:
             )
         )
     return tuple(sorted(rows, key=lambda row: -row.n_jobs))
-
-
-def _ordered(user: Indices) -> Indices:
-    """Return the users of sessions in rising order: nobody is the last."""
-    return np.where(user == NOBODY, len(user), user)
 
 
 def _statistics(values: Floats) -> dict[str, float]:

@@ -51,9 +51,9 @@ def fit_think_times(graph: SessionGraph, *, longest: float = LONGEST_THOUGHT) ->
     """Fit a line to the think times of a graph by least squares; pauses over `longest` are none."""
     if not longest >= 0:
         raise InputError(f"longest: got {shown(longest)}, expected seconds >= 0")
-    used = graph.think_time <= longest
-    think = graph.think_time[used]
-    response = graph.response_time[graph.dependency[used]]
+    response = graph.response_time[graph.dependency]
+    used = (graph.think_time <= longest) & np.isfinite(response)
+    think, response = graph.think_time[used], response[used]
     n = len(think)
     if n < 2 or bool((response == response[0]).all()):
         raise InputError(

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from noctule.columns import Floats
+from noctule.errors import InputError
 from noctule.output_file import check_folder, write_folder
 from noctule.parts import plain
 from noctule.sessions.partition import Sessions
@@ -31,13 +32,18 @@ def save_sessions(
 
     A folder that is there is only replaced by `force`, and only if it holds sessions alone.
     """
-    positions = dict.fromkeys(sessions.graph.user.tolist())
-    users = [sessions.record.users[i] if i >= 0 else None for i in positions]
-    names = [file_name(user) for user in users]
-    contents = (b"".join(_pieces(sessions, user)) for user in users)
+    users = {sessions.label(i): groups for i, groups in sessions.graph.by_user().items()}
+    names: dict[str, Label] = {}
+    for user in users:
+        other = names.setdefault(file_name(user), user)
+        if other is not user:
+            raise InputError(
+                f"{os.fspath(folder)}: users {other!r} and {user!r} have one file name"
+            )
+    contents = (b"".join(_pieces(sessions, *item)) for item in users.items())
     files = zip(names, contents, strict=True)
     write_folder(folder, files, replaceable=_is_ours, force=force)
-    return names
+    return list(names)
 
 
 def check_sessions_folder(folder: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -54,27 +60,25 @@ def _is_ours(path: Path) -> bool:
     return path.is_file() and _OURS.fullmatch(path.name) is not None
 
 
-def _pieces(sessions: Sessions, user: Label) -> Iterator[bytes]:
+def _pieces(sessions: Sessions, user: Label, mine: range) -> Iterator[bytes]:
     """Yield the text of a user's file, a line a session."""
-    threshold = sessions.threshold
     head = {
         "noctule_sessions": FORMAT,
         "user": user,
         "cut": sessions.cut,
-        "threshold": _plain(threshold),
+        "threshold": _plain(sessions.threshold),
     }
     yield msgspec.json.encode(head)[:-1] + b',"sessions":[\n'
     separator = b""
-    for session in _documents(sessions, user):
+    for session in _documents(sessions, mine):
         yield separator + msgspec.json.encode(session)
         separator = b",\n"
     yield b"\n]}\n"
 
 
-def _documents(sessions: Sessions, user: Label) -> Iterator[dict[str, Any]]:
+def _documents(sessions: Sessions, mine: range) -> Iterator[dict[str, Any]]:
     """Yield the sessions of a user; they are numbered from 1."""
     graph, record = sessions.graph, sessions.record
-    mine = sessions.of_user(user)
     first_job = graph.first_job[mine.start : mine.stop + 1]
     first_edge = graph.first_dependency[mine.start : mine.stop + 1]
     rows = graph.jobs[first_job[0] : first_job[-1]]
