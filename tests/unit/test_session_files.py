@@ -200,6 +200,21 @@ def test_numbers_that_are_texts_are_the_ids_of_a_log():
     assert load_sessions("users", a_log((0, 1))).graph.jobs.tolist() == [0]
 
 
+def test_dates_that_do_not_add_up_exactly_are_read_back():
+    # no double added to the first gives the second, but one gives its neighbour
+    first, second = 0.5827702593820442, 1.811594843157309
+    assert first + (second - first) > second
+    jobs = [
+        Job(i, date, Request(1), Delay(0), user=1, extra={"wait_time": 0})
+        for i, date in enumerate((first, second))
+    ]
+    workload = Workload.from_jobs(jobs)
+    save_sessions(find_sessions(workload, threshold=10), "users")
+    again = load_sessions("users", workload)
+    assert again.record.submit_time.tolist() == [first, second]
+    assert again.record.finish_time.tolist() == [first, second]
+
+
 # --- refusals
 
 BAD = {

@@ -15,8 +15,8 @@ from noctule.sessions.graph import SessionGraph, graph_of, running_maximum
 from noctule.sessions.record import NOBODY, Indices, Record
 from noctule.workload import Label, ReadingRule, Workload
 
-# Sums of dates that others have rounded are the same.
-_SAME_DATE = 1e-6
+# Dates that differ by less are the same: sums are rounded.
+SAME_DATE = 1e-6
 
 #: What the pause before a submission is counted from.
 CUTS = {
@@ -173,7 +173,7 @@ def _demand_same_jobs(record: Record, workload: Workload, new_row: Indices, wher
 
 
 def _demand_same_dates(record: Record, own: Record, submit_time: Floats) -> None:
-    same = np.abs(own.submit_time - submit_time) <= _SAME_DATE
+    same = np.abs(own.submit_time - submit_time) <= SAME_DATE
     if not same.all():
         row = int(np.argmin(same))
         raise InputError(

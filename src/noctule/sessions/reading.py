@@ -19,7 +19,7 @@ from noctule.errors import InputError
 from noctule.formats.json_object import JsonObject, shown_json
 from noctule.parts import objects
 from noctule.sessions.graph import SessionGraph, offsets
-from noctule.sessions.partition import CUTS, Sessions, sessions_on
+from noctule.sessions.partition import CUTS, SAME_DATE, Sessions, sessions_on
 from noctule.sessions.record import NOBODY, Record, user_order
 from noctule.sessions.writing import FORMAT
 from noctule.workload import JobId, Label, Workload
@@ -160,7 +160,7 @@ def _read_job(fields: JsonObject, start: float) -> tuple[JobId, float, float]:
     if fields.fields.get("finish_time") is None:
         return _job_id(fields), submit, math.inf
     finish = fields.non_negative("finish_time")
-    if finish < submit:
+    if finish < submit - SAME_DATE:
         fields.refuse("finish_time", "a date that is not before the submission")
     return _job_id(fields), submit, finish
 

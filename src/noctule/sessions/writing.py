@@ -89,7 +89,7 @@ def _documents(sessions: Sessions, mine: range) -> Iterator[dict[str, Any]]:
     preceding = (graph.dependency[edges] - (mine.start - 1)).tolist()
     think = _numbers(graph.think_time[edges])
     ids = record.job_ids[rows].tolist()
-    offset = _numbers(_offsets(np.repeat(start, np.diff(first_job)), record.submit_time[rows]))
+    offset = _numbers(record.submit_time[rows] - np.repeat(start, np.diff(first_job)))
     finish = _numbers(record.finish_time[rows])
     for i, begin in enumerate(_numbers(start)):
         jobs = slice(begins[i], begins[i + 1])
@@ -105,16 +105,6 @@ def _documents(sessions: Sessions, mine: range) -> Iterator[dict[str, Any]]:
                 for job_id, after, end in zip(ids[jobs], offset[jobs], finish[jobs], strict=True)
             ],
         }
-
-
-def _offsets(start: Floats, submit: Floats) -> Floats:
-    """Return seconds after the start that give exactly the submission when they are added."""
-    offset = submit - start
-    for direction in (math.inf, -math.inf):
-        near = np.nextafter(offset, direction)
-        better = (start + offset != submit) & (start + near == submit)
-        offset = np.where(better, near, offset)
-    return offset
 
 
 def _numbers(values: Floats) -> list[int | float | None]:
