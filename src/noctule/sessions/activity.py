@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from noctule.formats.local_time import HOURS, LocalClock
-from noctule.sessions.record import NOBODY, Indices, Record, freeze
+from noctule.sessions.record import NOBODY, Indices, Record, freeze, nobody_last
 
 # Replays may last longer than the log: clocks are known for ten years more.
 _BEYOND = 10 * 366 * 86_400.0
@@ -43,7 +43,7 @@ def weekly_activity(record: Record, *, least: int = 30) -> Activity:
     clock = LocalClock.of(record.headers, until=last + _BEYOND)
     hours = clock.hours_of_week(record.submit_time)
     n_users = len(record.users)
-    owner = np.where(record.user == NOBODY, n_users, record.user)
+    owner = nobody_last(record.user, n_users)
     counted = np.bincount(owner * HOURS + hours, minlength=(n_users + 1) * HOURS)
     submissions = counted.reshape(n_users + 1, HOURS)
     submissions[n_users] = submissions.sum(axis=0)

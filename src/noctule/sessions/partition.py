@@ -12,7 +12,7 @@ import numpy as np
 from noctule.columns import Floats, shown
 from noctule.errors import InputError
 from noctule.sessions.graph import SessionGraph, graph_of, running_maximum
-from noctule.sessions.record import NOBODY, Indices, Record
+from noctule.sessions.record import NOBODY, Indices, Record, nobody_last
 from noctule.workload import Label, ReadingRule, Workload
 
 # Dates that differ by less are the same: sums are rounded.
@@ -81,9 +81,7 @@ def find_sessions(jobs: Workload | Record, *, threshold: float, cut: str = "arri
     record = jobs if isinstance(jobs, Record) else Record.of(jobs)
     record.demand_users()
     record.demand_finishes()
-    rows = np.argsort(
-        np.where(record.user == NOBODY, len(record.users), record.user), kind="stable"
-    )
+    rows = np.argsort(nobody_last(record.user, len(record.users)), kind="stable")
     user = record.user[rows]
     other = np.append(True, user[1:] != user[:-1]) | (user == NOBODY)
     new = other | np.append(True, _pauses(record, rows, cut) >= threshold)
@@ -98,12 +96,12 @@ def find_batches(sessions: Sessions) -> Batches:
     record, graph = sessions.record, sessions.graph
     record.demand_finishes()
     session = np.repeat(np.arange(len(graph)), graph.n_jobs)
-    # The sessions of others may overlap: batches are sorted by their first submissions.
     new = np.append(True, session[1:] != session[:-1])
     latest = running_maximum(record.end_time[graph.jobs], session)
     new[1:] |= record.submit_time[graph.jobs[1:]] >= latest[:-1]
     begins = np.flatnonzero(new)
-    user = np.where(graph.user == NOBODY, len(record.users), graph.user)[session[begins]]
+    # The sessions of others may overlap: batches are sorted by their first submissions.
+    user = nobody_last(graph.user, len(record.users))[session[begins]]
     order = np.lexsort((begins, record.submit_time[graph.jobs[begins]], user))
     lengths = np.diff(np.append(begins, len(session)))
     batch = np.repeat(np.argsort(order), lengths)
@@ -151,8 +149,7 @@ def _pauses(record: Record, rows: Indices, cut: str) -> Floats:
     if cut == "max":
         # All that ended before a session began ended before its own first job does: the latest end
         # of the user is the latest of the session.
-        user = record.user[rows]
-        ends = running_maximum(ends, np.where(user == NOBODY, len(record.users), user))
+        ends = running_maximum(ends, nobody_last(record.user[rows], len(record.users)))
     pauses: Floats = submit[1:] - ends[:-1]
     return pauses
 

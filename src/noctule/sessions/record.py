@@ -98,6 +98,11 @@ def freeze(*arrays: npt.NDArray[Any]) -> None:
         array.setflags(write=False)
 
 
+def nobody_last(user: Indices, n_users: int) -> Indices:
+    """Return positions of users that sort nobody behind all others."""
+    return np.where(user == NOBODY, n_users, user)
+
+
 def user_positions(
     labels: Sequence[Any] | npt.NDArray[Any] | None, n_jobs: int
 ) -> tuple[tuple[Label, ...], Indices]:
