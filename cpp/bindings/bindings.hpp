@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -30,6 +31,17 @@ Column<T> column_of(const T* data, std::size_t size, nb::handle owner, std::int6
 
 template <typename T> Column<T> column_of(const std::vector<T>& values, nb::handle owner) {
     return column_of(values.data(), values.size(), owner);
+}
+
+// A NumPy column as it comes in, and its values, of which there must be n.
+template <typename T>
+using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <typename T> std::span<const T> span_of(const Values<T>& values, std::size_t n) {
+    if (values.shape(0) != n) {
+        throw std::invalid_argument("columns of different lengths");
+    }
+    return {values.data(), n};
 }
 
 // An engine that tells other threads not to look while a native policy runs without the GIL.

@@ -13,16 +13,6 @@ namespace noctule {
 
 namespace {
 
-template <typename T>
-using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <typename T> std::span<const T> span_of(const Values<T>& values, std::size_t n) {
-    if (values.shape(0) != n) {
-        throw std::invalid_argument("columns of different lengths");
-    }
-    return {values.data(), n};
-}
-
 template <typename T> Column<T> own_column(std::vector<T>&& values) {
     auto kept = std::make_unique<std::vector<T>>(std::move(values));
     const std::vector<T>& column = *kept;

@@ -15,17 +15,7 @@ namespace noctule {
 namespace {
 
 template <typename T>
-using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <typename T> std::span<const T> span_of(const Values<T>& values, std::size_t n) {
-    if (values.shape(0) != n) {
-        throw std::invalid_argument("columns of different lengths");
-    }
-    return {values.data(), n};
-}
-
-template <typename T>
-std::span<const T> span_of(const std::optional<Values<T>>& values, std::size_t n) {
+std::span<const T> span_if_given(const std::optional<Values<T>>& values, std::size_t n) {
     return values ? span_of(*values, n) : std::span<const T>();
 }
 
@@ -53,10 +43,14 @@ void bind_summary(nb::module_& module) {
            const std::optional<Values<double>>& runtime, std::uint32_t n_hosts_of_platform,
            double warm_up, double cool_down, double threshold) -> SummaryNumbers {
             const std::size_t n = state.shape(0);
-            const JobRows rows{span_of(state, n),           span_of(n_hosts, n),
-                               span_of(submit_time, n),     span_of(start_time, n),
-                               span_of(finish_time, n),     span_of(waiting_time, n),
-                               span_of(turnaround_time, n), span_of(runtime, n)};
+            const JobRows rows{span_of(state, n),
+                               span_of(n_hosts, n),
+                               span_of(submit_time, n),
+                               span_of(start_time, n),
+                               span_of(finish_time, n),
+                               span_if_given(waiting_time, n),
+                               span_if_given(turnaround_time, n),
+                               span_if_given(runtime, n)};
             const nb::gil_scoped_release release;
             return numbers_of(summarise(rows, n_hosts_of_platform, warm_up, cool_down, threshold));
         },

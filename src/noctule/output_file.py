@@ -127,7 +127,7 @@ def write_folder(
         try:
             for name, content in files:
                 (partial / name).write_bytes(content)
-            _put_folder_in_place(partial, target)
+            put_folder_in_place(partial, target, force=force)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
@@ -135,9 +135,10 @@ def write_folder(
         raise InputError(f"{Path(path)}: cannot be written: {reason}") from error
 
 
-def _put_folder_in_place(partial: Path, target: Path) -> None:
+def put_folder_in_place(partial: Path, target: Path, *, force: bool) -> None:
     """Rename a complete folder to its name; what stood there goes once the new one is there."""
-    if not target.exists():
+    if not (force and target.exists()):
+        # fails if somebody else has put files there in the meantime
         partial.rename(target)
         return
     old = partial.with_suffix(".old")

@@ -31,6 +31,7 @@ from noctule.formats.event_files import load_events
 from noctule.formats.platforms import load_platform
 from noctule.formats.rates import load_rates
 from noctule.formats.windows_toml import load_windows
+from noctule.output_file import put_folder_in_place
 from noctule.platform import Platform
 from noctule.policy import PolicySpec
 from noctule.power_files import POWER_FILE_NAMES
@@ -262,7 +263,7 @@ def write_run(
         partial.mkdir()
         try:
             manifest = _fill(partial, execution)
-            _put_in_place(partial, target, force=force)
+            put_folder_in_place(partial, target, force=force)
             sync(target.parent)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
@@ -414,19 +415,3 @@ def _fill(folder: Path, execution: Execution) -> Manifest:
 
 def _json_text(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
-
-
-def _put_in_place(partial: Path, target: Path, *, force: bool) -> None:
-    """Rename a complete folder to its name; what stood there goes once the new one is there."""
-    if not (force and target.exists()):
-        # fails if somebody else has put files there in the meantime
-        partial.rename(target)
-        return
-    old = partial.with_suffix(".old")
-    target.rename(old)
-    try:
-        partial.rename(target)
-    except OSError:
-        old.rename(target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
