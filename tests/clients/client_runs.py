@@ -109,7 +109,8 @@ def run_with(
     files = ["-p", str(inputs.platform), "-w", str(inputs.workload), "-e", str(prefix)]
     simulator = [sys.executable, "-m", "noctule", "batsim", "-q", "-s", endpoint, *files, *options]
     log = inputs.folder / f"{name}.log"
-    apart = words[0] != sys.executable
+    # programs of others may leave files where they run
+    apart = inputs.folder if words[0] != sys.executable else None
     with log.open("w") as said, _started(words, said, apart=apart) as client:
         with _started(simulator, said) as batsim:
             simulated = batsim.wait(timeout=SECONDS)
@@ -119,15 +120,16 @@ def run_with(
 
 @contextlib.contextmanager
 def _started(
-    words: Sequence[str], said, *, apart: bool = False
+    words: Sequence[str], said, *, apart: Path | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a program, `apart` from our own packages; it does not outlive its test."""
+    """Start a program, `apart` from our own packages in a folder; it does not outlive its test."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     process = subprocess.Popen(
-        words,
+        [Path(words[0]).absolute() if os.sep in words[0] else words[0], *words[1:]],
         stdout=said,
         stderr=subprocess.STDOUT,
         env=environment if apart else None,
+        cwd=apart,
     )
     try:
         yield process
