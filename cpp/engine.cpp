@@ -311,7 +311,7 @@ double Engine::duration(JobIndex job) const {
 void Engine::begin(JobIndex job) {
     --waiting_.size;
     enter(running_, job);
-    if (!wakes_hosts_of(job)) {
+    if (!wakes_hosts() || !wakes_hosts_of(job)) {
         begin_work(job);
     } else if (track_releases_) {
         releases_.add({expected_end(job), job, table_->jobs[job].n_hosts});
@@ -364,7 +364,7 @@ void Engine::end_run(JobIndex job) {
 
 void Engine::finish(JobIndex job) {
     Latency::End end{now_, not_a_time};
-    if (waking_.contains(job)) {
+    if (!waking_.empty() && waking_.contains(job)) {
         end_before_work(job);
         end.joules = 0.0;
     } else if (book_ != nullptr) {

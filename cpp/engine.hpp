@@ -321,7 +321,10 @@ class Engine {
     double done_of(JobIndex job, const Changed& changed) const;
     void settle_changed(JobIndex job);
     void set_end(JobIndex job);
-    bool is_void_end(JobIndex job, double date) const;
+    bool is_void_end(JobIndex job, double date) const {
+        return !changed_.empty() && was_put_off(job, date);
+    }
+    bool was_put_off(JobIndex job, double date) const;
     void end_switches(PowerBook::Group group);
     std::vector<Joules> joules_of_loads() const;
     void track_loads();

@@ -194,7 +194,7 @@ void Engine::set_end(JobIndex job) {
     queue_.add(changed.end, EventRank::end, job);
 }
 
-bool Engine::is_void_end(JobIndex job, double date) const {
+bool Engine::was_put_off(JobIndex job, double date) const {
     const auto changed = changed_.find(job);
     return changed != changed_.end() && changed->second.end > date &&
            status_[job].outcome != JobState::killed;

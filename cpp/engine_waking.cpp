@@ -18,9 +18,6 @@ bool Engine::counts_as_free(HostPhase phase) const {
 // False if all hosts of the job are awake. Otherwise it is to begin when they are, which is known
 // from now on unless hosts fail.
 bool Engine::wakes_hosts_of(JobIndex job) {
-    if (!wakes_hosts()) {
-        return false;
-    }
     std::vector<HostId> late;
     record_->archive.for_each(status_[job].hosts, [&](Interval run) {
         for (HostId host = run.first; host <= run.last && !power_->are_awake(run); ++host) {
