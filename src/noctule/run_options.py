@@ -8,7 +8,7 @@ import msgspec
 
 from noctule.formats.rates import rate_file
 from noctule.machine import Billing, Solver
-from noctule.simulation import OnFailure, OptionValues
+from noctule.simulation_options import OnFailure, OptionValues
 
 __all__ = [
     "FootprintOptions",

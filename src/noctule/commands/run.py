@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,9 +10,7 @@ from noctule.commands.options import output_options, reading_options, simulation
 from noctule.console import ExitCode, speaking
 
 if TYPE_CHECKING:
-    from noctule.machine import Billing, Solver
-    from noctule.run import RunOptions
-    from noctule.simulation import OnFailure
+    from noctule.run import RunOptions, SimulationOptions
 
 
 @click.command()
@@ -58,26 +56,9 @@ def run(
     profiles: str,
     reference_speed: float | None,
     dependencies: bool,
-    until: float | None,
-    walltimes: str,
-    launch_delay: float,
-    epilogue_delay: float,
-    clairvoyant: bool,
-    wait_for_timers: bool,
-    energy: Billing,
-    solver: Solver,
-    share_hosts: bool,
-    machine: bool,
-    report_ranks: bool,
-    batsim_latency: bool,
-    wake_for_jobs: str,
-    on_failure: OnFailure,
-    max_attempts: int | None,
-    checkpoint_every: float | None,
-    checkpoint_cost: float,
-    restart_cost: float,
     as_json: bool,
     quiet: bool,
+    **simulation: Any,
 ) -> ExitCode:
     """Simulate WORKLOAD (SWF or Batsim JSON, may be compressed) under a policy."""
     from noctule import run as runs
@@ -89,31 +70,22 @@ def run(
         reading=runs.ReadingOptions(
             processors, walltime_factor, profiles, reference_speed, dependencies
         ),
-        simulation=runs.SimulationOptions(
-            until=until,
-            enforce_walltime=walltimes == "engine",
-            launch_delay=launch_delay,
-            epilogue_delay=epilogue_delay,
-            clairvoyant=clairvoyant,
-            wait_for_timers=wait_for_timers,
-            energy=energy,
-            solver=solver,
-            share_hosts=share_hosts,
-            machine=machine,
-            report_ranks=report_ranks,
-            batsim_latency=batsim_latency,
-            wake_for_jobs={"yes": True, "no": False}.get(wake_for_jobs),
-            on_failure=on_failure,
-            max_attempts=max_attempts,
-            checkpoint_every=checkpoint_every,
-            checkpoint_cost=checkpoint_cost,
-            restart_cost=restart_cost,
-        ),
+        simulation=_simulation_options(**simulation),
         footprint=runs.FootprintOptions(carbon, price),
         events=events,
         windows=windows,
     )
     return _run(options, output, force=force, as_json=as_json, quiet=quiet)
+
+
+def _simulation_options(*, walltimes: str, wake_for_jobs: str, **others: Any) -> SimulationOptions:
+    from noctule import run as runs
+
+    return runs.SimulationOptions(
+        enforce_walltime=walltimes == "engine",
+        wake_for_jobs={"yes": True, "no": False}.get(wake_for_jobs),
+        **others,
+    )
 
 
 def _run(
