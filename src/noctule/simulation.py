@@ -291,12 +291,7 @@ class Simulation:
 
     def _wakes_hosts(self) -> bool:
         wanted = self.options.wake_for_jobs
-        wakes = bool(getattr(self._policy, "wakes_hosts", False)) if wanted is None else wanted
-        for name in ("share_hosts", "batsim_latency"):
-            if wakes and getattr(self.options, name):
-                told = "the policy wakes hosts" if wanted is None else "got true"
-                raise InputError(f"wake_for_jobs: {told}, expected it without {name}")
-        return wakes
+        return bool(getattr(self._policy, "wakes_hosts", False)) if wanted is None else wanted
 
     def _attempts(self) -> _core.AttemptOptions:
         options = self.options
@@ -315,6 +310,11 @@ class Simulation:
                 f"batsim_latency: got {'windows' if len(self.windows) else 'hosts that fail'}, "
                 "which Batsim does not know, expected one without the other"
             )
+        for name in ("share_hosts", "batsim_latency"):
+            if getattr(self.options, name) and self._wakes_hosts():
+                asked = self.options.wake_for_jobs is not None
+                told = "got true" if asked else "the policy wakes hosts"
+                raise InputError(f"wake_for_jobs: {told}, expected it without {name}")
         unsupported = self.workload.unsupported()
         if unsupported:
             job_id, kind = unsupported[0]
