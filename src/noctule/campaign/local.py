@@ -101,7 +101,7 @@ class _Team:
         """Stop what is under way."""
         self._stopped.set()
         for process in self._processes:
-            process.end()
+            process.kill()
 
     def _serve(self, process: PolicyProcess) -> None:
         n_tasks = 1
@@ -181,11 +181,18 @@ class PolicyProcess:
         raise ProcessEnded(process.returncode)
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, whatever it does, and let go of it."""
+        self.kill()
         process, self._process = self._process, None
         if process is not None:
-            process.kill()
             process.communicate()
+
+    def kill(self) -> None:
+        """End the process from any thread: that which talks to it finds that it is gone."""
+        process = self._process
+        if process is not None:
+            process.kill()
+            process.wait()
 
     def _await_answer(self, stream: IO[bytes], is_stopped: Callable[[], bool]) -> None:
         waiting = select.poll()
