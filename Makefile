@@ -44,23 +44,31 @@ test-clients: $(VENV)/.installed
 	PYTHON=$(PYTHON) tests/clients/install-clients
 	NOCTULE_TEST_CLIENTS=1 $(BIN)/python -m pytest -q tests/clients
 
-test-cpp: $(BIN)/python
-	mkdir -p build
-	$(BIN)/cmake -S . -B build/tests -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
-	  -DNOCTULE_TESTS=ON -DNOCTULE_WERROR=ON -DCMAKE_BUILD_TYPE=Debug > build/tests.log || (cat build/tests.log; false)
-	$(BIN)/cmake --build build/tests
-	build/tests/noctule_tests
-
-# The whole test suite on a core with sanitizers, in a second environment that borrows the packages.
+# The core with sanitizers, and its own tests.
 SANITIZED := build/sanitized
+define build_sanitized
+	mkdir -p build
+	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+	  -DPython_EXECUTABLE=$(abspath $(BIN)/python) -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) \
+	  -DNOCTULE_SANITIZE=ON -DNOCTULE_WERROR=ON > build/sanitized.log || (cat build/sanitized.log; false)
+	$(BIN)/cmake --build $(SANITIZED) --target
+endef
+
+test-cpp: $(BIN)/python
+	$(build_sanitized) noctule_tests
+	$(SANITIZED)/noctule_tests
+
+SITE := -c "import sysconfig; print(sysconfig.get_path('purelib'))"
+# The whole test suite on that core, in a second environment that borrows the packages.
 test-sanitized: $(VENV)/.installed
-	$(PYTHON) -m venv --without-pip $(SANITIZED)
-	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > \
-	  $$($(SANITIZED)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/borrowed.pth
-	$(BIN)/python -m pip --python $(SANITIZED)/bin/python install --quiet --no-build-isolation --no-deps \
-	  --force-reinstall -C cmake.define.NOCTULE_SANITIZE=ON -C build-dir=build/sanitized-core .
+	$(build_sanitized) _core
+	$(PYTHON) -m venv --without-pip $(SANITIZED)/venv
+	$(BIN)/python $(SITE) > $$($(SANITIZED)/venv/bin/python $(SITE))/borrowed.pth
+	$(BIN)/python -m pip --python $(SANITIZED)/venv/bin/python install --quiet --no-build-isolation --no-deps \
+	  --force-reinstall -C wheel.cmake=false .
+	cp $(SANITIZED)/_core*.so $$($(SANITIZED)/venv/bin/python $(SITE))/noctule/
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q -m "not slow" -n 2 --dist loadfile -p no:cacheprovider --ignore tests/simgrid $(TESTS)
+	  ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/venv/bin/python -m pytest -q -m "not slow" -n 2 --dist loadfile -p no:cacheprovider --ignore tests/simgrid $(TESTS)
 
 # Damaged inputs for all readers; what they break is kept in build/fuzz. READERS="--reader swf" for one.
 INPUTS := 100000
