@@ -232,7 +232,7 @@ void Engine::change_state(JobIndex job, JobState state) {
                           .joules = 0.0});
         --n_unfinished_;
         note_progress();
-        settle_dependents(job);
+        settle_dependents(job, now_);
     } else if (status.state == JobState::waiting) {
         refuse(what, "a waiting job can only become running or rejected");
     } else if (elsewhere_.contains(job)) {

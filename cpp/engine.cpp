@@ -17,8 +17,10 @@ Engine::Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, con
       hierarchy_(n_hosts, options.groups), parts_(std::move(parts)) {
     set_up_machine();
     const std::size_t n = table_->jobs.size();
-    n_unfinished_ = n;
+    arrivals_ = std::move(submitters.arrivals);
+    n_unfinished_ = arrivals_ ? 0 : n;
     end_of_arrivals_ = static_cast<JobIndex>(n);
+    next_arrival_ = arrivals_ ? end_of_arrivals_ : 0;
     is_registration_open_ = options.open_registration;
     status_.resize(n);
     record_->reserve(n);
@@ -65,12 +67,15 @@ double Engine::next_time() {
     if (next_arrival_ < end_of_arrivals_ && !latency_) {
         time = std::min(time, std::max(table_->jobs[next_arrival_].submit_time, now_));
     }
+    if (arrivals_) {
+        time = std::min(time, std::max(arrivals_->next_date(), now_));
+    }
     return time;
 }
 
 bool Engine::is_over() const {
-    return n_unfinished_ == 0 && completing_.empty() && !is_switching() &&
-           !(options_.wait_for_timers && n_live_calls_ > 0) && n_news_ == 0 &&
+    return n_unfinished_ == 0 && !(arrivals_ && arrivals_->has_more()) && completing_.empty() &&
+           !is_switching() && !(options_.wait_for_timers && n_live_calls_ > 0) && n_news_ == 0 &&
            n_external_left_ == 0 && !is_registration_open_ &&
            !(options_.batsim_events && n_postponed_ > 0);
 }
@@ -227,6 +232,12 @@ void Engine::handle(const FutureEvent& event) {
 }
 
 void Engine::submit_arrivals() {
+    if (arrivals_) {
+        for (JobIndex job = 0; (job = take_arrival()) != no_job;) {
+            submit_taken(job);
+        }
+        return;
+    }
     while (next_arrival_ < end_of_arrivals_ && table_->jobs[next_arrival_].submit_time <= now_) {
         const JobIndex job = next_arrival_++;
         if (waited_.empty() || waited_[job].left == 0) {
@@ -239,7 +250,7 @@ void Engine::submit(JobIndex job) {
     if (join_queue(job) && is_told(job)) {
         events_.push_back({now_, job, EventKind::job_submitted});
     }
-    if (options_.batsim_events && !latency_ && job < end_of_arrivals_ &&
+    if (options_.batsim_events && !latency_ && !arrivals_ && job < end_of_arrivals_ &&
         ++n_submitted_ == end_of_arrivals_) {
         events_.push_back({now_, 0, EventKind::submissions_ended});
     }
@@ -405,7 +416,7 @@ void Engine::finish(JobIndex job) {
         free_allocation(job);
     }
     note_progress();
-    settle_dependents(job);
+    settle_dependents(job, end.date);
 }
 
 void Engine::release(JobIndex job) {
@@ -453,7 +464,7 @@ void Engine::end_without_run(JobIndex job, JobState state) {
         {.job = job, .state = state, .n_hosts = what.n_hosts, .submit_time = what.submit_time});
     --n_unfinished_;
     note_progress();
-    settle_dependents(job);
+    settle_dependents(job, now_);
 }
 
 JobTable& Engine::own_table() {

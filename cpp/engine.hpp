@@ -362,7 +362,7 @@ class Engine {
     void take_up_arrival(Submitter& submitter);
     void announce_arrivals(std::uint32_t submitter);
     void take_in(Submitter& submitter, std::size_t end);
-    void say_goodbye(const Submitter& submitter);
+    void say_goodbye(bool of_events);
     void end_killed(std::uint32_t group);
     void end_unheard(JobIndex job);
 
@@ -371,7 +371,12 @@ class Engine {
     double speed_of(JobIndex job) const;
     void end_without_run(JobIndex job, JobState state);
     void set_up_dependencies();
-    void settle_dependents(JobIndex job);
+    void settle_dependents(JobIndex job, double end);
+    // Where the dates of jobs follow from what happens (engine_arrivals.cpp).
+    JobIndex take_arrival();
+    void submit_taken(JobIndex job);
+    void post_arrivals();
+    void tell_submissions_ended();
     void forget_call(TimerTag tag);
     void fire(std::uint32_t call);
     void apply_postponed();
@@ -468,6 +473,9 @@ class Engine {
     std::vector<Waited> waited_;
     std::vector<std::uint32_t> first_dependent_; // into dependents_, by job; empty if none
     std::vector<Dependency> dependents_;         // sorted by `on`
+
+    std::unique_ptr<Arrivals> arrivals_; // null: jobs arrive at the dates of the workload
+    bool has_told_submissions_ended_ = false;
 };
 
 } // namespace noctule

@@ -21,6 +21,7 @@ void Engine::refuse_livelock() {
     ++calls_at_now_;
     const bool only_timers = queue_.size() == n_queued_calls_ &&
                              next_arrival_ == end_of_arrivals_ &&
+                             !(arrivals_ && arrivals_->next_date() < infinity) &&
                              !(parts_.machine && parts_.machine->next_time() < infinity);
     if (calls_at_now_ > max_quiet_calls) {
         throw DeadlockError("t=" + format_time(now_) +

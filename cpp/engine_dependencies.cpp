@@ -24,12 +24,21 @@ void Engine::set_up_dependencies() {
 }
 
 // However a job ended, those that wait for it may go on.
-void Engine::settle_dependents(JobIndex job) {
+void Engine::settle_dependents(JobIndex job, double end) {
+    const JobIndex last = job;
     if (record_->has_attempts) {
         if (is_tried_again(job)) {
             return;
         }
         job = attempt(job).origin;
+    }
+    if (arrivals_) {
+        arrivals_->job_ended({.job = job,
+                              .submit_time = table_->jobs[job].submit_time,
+                              .start_time = status_[last].start_time,
+                              .finish_time = end});
+        tell_submissions_ended();
+        return;
     }
     if (job + std::size_t{1} >= first_dependent_.size()) {
         return;

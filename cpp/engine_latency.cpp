@@ -40,12 +40,12 @@ void Courier::sleep_until(double date, Alarm who, std::uint32_t sleeper) {
 void Engine::set_up_latency(Submitters&& submitters) {
     const auto master = static_cast<HostId>(n_hosts() + parts_.storages.size());
     latency_ = std::make_unique<Latency>(*parts_.machine, master);
-    if (submitters.jobs.empty() && end_of_arrivals_ > 0) {
+    if (submitters.jobs.empty() && end_of_arrivals_ > 0 && !arrivals_) {
         submitters.jobs.emplace_back(end_of_arrivals_);
         std::iota(submitters.jobs.front().begin(), submitters.jobs.front().end(), JobIndex{0});
     }
     latency_->arrived.resize(end_of_arrivals_);
-    latency_->n_job_submitters = submitters.jobs.size();
+    latency_->n_job_submitters = submitters.jobs.size() + (arrivals_ ? 1 : 0);
     latency_->n_event_submitters = submitters.events.size();
     for (std::vector<JobIndex>& jobs : submitters.jobs) {
         std::vector<double> dates;
@@ -92,6 +92,9 @@ bool Engine::advance_with_latency() {
         run_machine();
         while (!queue_.empty() && queue_.next().time <= now_) {
             handle(queue_.pop());
+        }
+        if (arrivals_) {
+            post_arrivals();
         }
     }
     ++instant_;
@@ -220,8 +223,11 @@ void Engine::open(const Letter& letter) {
     case Letter::Kind::submissions:
         take_in(latency.submitters[letter.sender], letter.subject);
         break;
+    case Letter::Kind::arrival:
+        submit_taken(letter.subject);
+        break;
     case Letter::Kind::bye:
-        say_goodbye(latency.submitters[letter.sender]);
+        say_goodbye(letter.subject != 0);
         break;
     case Letter::Kind::instruction:
         latency.is_delivering = true;
@@ -327,7 +333,7 @@ void Engine::announce_arrivals(std::uint32_t number) {
         courier.post({Letter::Kind::submissions, courier.master(), end, number});
     } else if (!submitter.says_bye) {
         submitter.says_bye = true;
-        courier.post({Letter::Kind::bye, courier.master(), 0, number});
+        courier.post({Letter::Kind::bye, courier.master(), submitter.of_events ? 1U : 0U, number});
     }
 }
 
@@ -347,16 +353,14 @@ void Engine::take_in(Submitter& submitter, std::size_t end) {
 }
 
 // When the last submitter of its kind leaves, the scheduler is told so.
-void Engine::say_goodbye(const Submitter& submitter) {
-    std::size_t& n_left =
-        submitter.of_events ? latency_->n_event_submitters : latency_->n_job_submitters;
+void Engine::say_goodbye(bool of_events) {
+    std::size_t& n_left = of_events ? latency_->n_event_submitters : latency_->n_job_submitters;
     if (--n_left > 0) {
         return;
     }
     latency_->has_news = true;
     if (options_.batsim_events) {
-        tell(submitter.of_events ? EventKind::external_events_ended : EventKind::submissions_ended,
-             0);
+        tell(of_events ? EventKind::external_events_ended : EventKind::submissions_ended, 0);
     }
 }
 

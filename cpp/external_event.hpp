@@ -2,7 +2,9 @@
 #pragma once
 
 #include "host_set.hpp"
+#include "replay/arrivals.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,8 @@ struct ExternalEvent {
 struct Submitters {
     std::vector<std::vector<JobIndex>> jobs = {}; // none: one for all jobs, if there are some
     std::vector<std::vector<ExternalEvent>> events = {};
+    // Where the dates of jobs follow from what happens; it then submits all of them.
+    std::unique_ptr<Arrivals> arrivals = nullptr;
 };
 
 } // namespace noctule

@@ -19,7 +19,8 @@ struct Letter {
     enum class Kind : std::uint8_t {
         hello,       // of a submitter
         submissions, // of it, up to one of them
-        bye,
+        arrival,     // a job whose date followed from what happened
+        bye,         // the subject is 1 if external events were submitted, 0 if jobs were
         instruction, // of the scheduler: the first of the script
         ready,       // all instructions are given
         ended,       // a job, by itself or at its walltime

@@ -118,6 +118,7 @@ void bind_histories(nb::module_& module);
 void bind_network(nb::module_& module);
 void bind_batch(nb::module_& module);
 void bind_machine(nb::module_& module);
+void bind_replay(nb::module_& module);
 void bind_engine(nb::module_& module);
 void bind_native_policy(nb::module_& module);
 void bind_view(nb::module_& module);

@@ -3,6 +3,7 @@
 
 #include "errors.hpp"
 #include "policies/policies.hpp"
+#include "replay/users.hpp"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/map.h>
@@ -60,7 +61,8 @@ make_engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, double
             bool acknowledge_registered, const AttemptOptions& attempts,
             std::vector<TimeWindow> windows, std::vector<WindowIndex> reservations,
             std::vector<std::vector<JobIndex>> submitters,
-            std::vector<std::vector<ExternalEvent>> external_events, const MachineSetup* machine) {
+            std::vector<std::vector<ExternalEvent>> external_events, const MachineSetup* machine,
+            std::shared_ptr<GroupPlan> users) {
     const Options options{.speed = speed,
                           .speeds = std::move(speeds),
                           .groups = std::move(groups),
@@ -95,7 +97,8 @@ make_engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, double
     }
     return std::make_shared<BoundEngine>(
         n_hosts, std::move(table), options, std::move(parts),
-        Submitters{std::move(submitters), std::move(external_events)});
+        Submitters{std::move(submitters), std::move(external_events),
+                   users ? std::make_unique<Users>(std::move(users)) : nullptr});
 }
 
 NativePolicy make_native(const std::string& name, const std::vector<std::pair<int, double>>& order,
@@ -265,7 +268,7 @@ void bind_engine(nb::module_& module) {
              nb::arg("batsim_events"), nb::arg("open_registration"),
              nb::arg("acknowledge_registered"), nb::arg("attempts"), nb::arg("windows"),
              nb::arg("reservations"), nb::arg("submitters"), nb::arg("external_events"),
-             nb::arg("machine").none())
+             nb::arg("machine").none(), nb::arg("users").none())
         .def(
             "run",
             [](BoundEngine& engine, NativePolicy& native, std::uint64_t n_calls) {

@@ -37,6 +37,7 @@ NB_MODULE(_core, module) {
     noctule::bind_histories(module);
     noctule::bind_network(module);
     noctule::bind_machine(module);
+    noctule::bind_replay(module);
     noctule::bind_engine(module);
     noctule::bind_native_policy(module);
     noctule::bind_batch(module);

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from noctule.platform import Platform as Platform
     from noctule.policy import Policy as Policy
     from noctule.policy import View as View
+    from noctule.replay import Adjusted as Adjusted
+    from noctule.replay import DistributionBased as DistributionBased
+    from noctule.replay import Feedback as Feedback
+    from noctule.replay import Fluid as Fluid
+    from noctule.replay import Rigid as Rigid
     from noctule.schedule import Schedule as Schedule
     from noctule.simulation import Simulation as Simulation
     from noctule.simulation import simulate as simulate
@@ -37,11 +42,16 @@ if TYPE_CHECKING:
     from noctule.workload import Workload as Workload
 
 _HOME = {
+    "Adjusted": "noctule.replay",
     "Campaign": "noctule.campaign",
+    "DistributionBased": "noctule.replay",
+    "Feedback": "noctule.replay",
+    "Fluid": "noctule.replay",
     "HostSet": "noctule._core",
     "Job": "noctule.workload",
     "Platform": "noctule.platform",
     "Policy": "noctule.policy",
+    "Rigid": "noctule.replay",
     "Schedule": "noctule.schedule",
     "Simulation": "noctule.simulation",
     "View": "noctule.policy",
@@ -54,11 +64,16 @@ _HOME = {
 _MODULES = ("archive", "metrics", "plots", "sessions", "synthetic", "timeseries", "traces")
 
 __all__ = [
+    "Adjusted",
     "Campaign",
+    "DistributionBased",
+    "Feedback",
+    "Fluid",
     "HostSet",
     "Job",
     "Platform",
     "Policy",
+    "Rigid",
     "Schedule",
     "Simulation",
     "View",

@@ -416,6 +416,34 @@ class Machine:
     def replay(self, trace: MpiTrace, hosts: Sequence[int]) -> list[float]:
         """Replay a trace; return when its ranks end."""
 
+class Calendar:
+    """When users work."""
+
+class RecordedPeriods(Calendar):
+    """Only in their recorded sessions."""
+
+    def __init__(self, first_of_user: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class WeeklyHours(Calendar):
+    """In hours of the week, with some probability."""
+
+    def __init__(self, changes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shifts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], week_of_user: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], start_of_group: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> None: ...
+
+    def next(self, user: int, group: int, date: float) -> float:
+        """
+        Return the first date, not before this one, at which the user begins the group.
+        """
+
+class PopulationPlan:
+    """Users who leave when runs are slow."""
+
+    def __init__(self, stretch_of_group: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_groups: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_jobs_left: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], luck: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], half: float, steepness: float) -> None: ...
+
+class GroupPlan:
+    """Groups of jobs, and what each of them waits for."""
+
+    def __init__(self, *, start_time: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], response_time: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], user: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], keeps_date: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], first_job: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], jobs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_dependency: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], dependency: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], due: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], think_time: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], thinking: int, base: float, slope: float, most: float, calendar: Calendar | None, population: PopulationPlan | None) -> None: ...
+
 class ExternalEvent:
     """What happens from outside."""
 
@@ -460,7 +488,7 @@ class AttemptOptions:
 class Engine:
     """The time-keeper of one run."""
 
-    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, speeds: Sequence[float], groups: Sequence[int], reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float, share_hosts: bool, share_storages: bool, wake_for_jobs: bool, batsim_events: bool, open_registration: bool, acknowledge_registered: bool, attempts: AttemptOptions, windows: Sequence[ViewWindow], reservations: Sequence[int], submitters: Sequence[Sequence[int]], external_events: Sequence[Sequence[ExternalEvent]], machine: MachineSetup | None) -> None: ...
+    def __init__(self, n_hosts: int, table: JobTable, *, speed: float, speeds: Sequence[float], groups: Sequence[int], reference_speed: float, enforce_walltime: bool, reject_oversized: bool, wait_for_timers: bool, launch_delay: float, epilogue_delay: float, until: float, share_hosts: bool, share_storages: bool, wake_for_jobs: bool, batsim_events: bool, open_registration: bool, acknowledge_registered: bool, attempts: AttemptOptions, windows: Sequence[ViewWindow], reservations: Sequence[int], submitters: Sequence[Sequence[int]], external_events: Sequence[Sequence[ExternalEvent]], machine: MachineSetup | None, users: GroupPlan | None) -> None: ...
 
     def run(self, policy: NativePolicy, n_calls: int) -> bool:
         """Call the policy at most so many times; False once the run has ended."""

@@ -36,6 +36,7 @@ from noctule.platform import Platform
 from noctule.policy import PolicySpec
 from noctule.power_files import POWER_FILE_NAMES
 from noctule.rates import NO_RATES, Rates
+from noctule.replay import session_file_names, session_folder, with_sessions
 from noctule.run_options import (
     FootprintOptions,
     PlatformOptions,
@@ -150,7 +151,8 @@ def execute(
     workload = load_workload(options.workload, **msgspec.structs.asdict(options.reading))
     hosts = _platform(options.platform, workload)
     rates = _rates(options, workload)
-    inputs += tuple(hash_of(path) for path in (*workload.files, *hosts.files))
+    beside = (*workload.files, *hosts.files, *session_file_names(options.simulation.replay))
+    inputs += tuple(hash_of(path) for path in beside)
     events = None if options.events is None else load_events(options.events)
     windows = None if options.windows is None else load_windows(options.windows)
     read = time.perf_counter()
@@ -314,7 +316,7 @@ def rerun(
         if path not in named:
             raise InputError(f"{manifest_path}: inputs: got no {path}, expected all of the run's")
     moved = {path: _found_again(named[path], folder) for path in _input_paths(manifest.options)}
-    options = _with_paths(manifest.options, moved)
+    options = _with_sessions(_with_paths(manifest.options, moved), folder)
     execution = execute(options, progress=progress)
     _refuse_changes(manifest.inputs, execution.manifest.inputs)
     found = {name: hash_of_text(name, pieces) for name, pieces in execution.texts()}
@@ -388,6 +390,18 @@ def _with_paths(options: RunOptions, moved: Mapping[str, str]) -> RunOptions:
         events=None if options.events is None else moved[options.events],
         windows=None if options.windows is None else moved[options.windows],
     )
+
+
+def _with_sessions(options: RunOptions, folder: Path) -> RunOptions:
+    """Take session files from the manifest's folder if they are not where they were."""
+    sessions = session_folder(options.simulation.replay)
+    if sessions is None or Path(sessions).exists():
+        return options
+    if not (folder / sessions).exists():
+        raise InputError(f"{sessions}: an input of the run, not found here nor in {folder}")
+    replay = with_sessions(options.simulation.replay, str(folder / sessions))
+    moved = msgspec.structs.replace(options.simulation, replay=replay)
+    return msgspec.structs.replace(options, simulation=moved)
 
 
 def _found_again(file: FileHash, folder: Path) -> str:

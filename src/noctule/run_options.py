@@ -51,6 +51,7 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     checkpoint_every: float | None = None
     checkpoint_cost: float = 0.0
     restart_cost: float = 0.0
+    replay: str = "rigid"
 
     def as_keywords(self) -> OptionValues:
         """Return the options as `simulate` takes them."""

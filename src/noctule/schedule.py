@@ -48,6 +48,7 @@ from noctule.schedule_files import (
     FILE_NAMES,
     HOST_STATES_FILE,
     JOBS_FILE,
+    RECORDED_SUBMIT_TIME,
     SCHEDULE_FILE,
     HostTotals,
     JobColumns,
@@ -110,17 +111,21 @@ class Schedule:
         spent: npt.ArrayLike | Callable[[], npt.ArrayLike] = (),
         end: float | None = None,
         notes: Sequence[str] = (),
+        recorded: Floats | None = None,
     ) -> None:
         """Join a record with the jobs it speaks of.
 
         `tables` are the workload and the jobs that the policy registered, if any; the jobs of the
         record are positions in both. `spent` are, or tells, the joules of each host for each of
         SPENDINGS up to the `end`, where they were counted. `notes` are what was odd, in sentences.
+        `recorded` are the dates at which the jobs of the first table were submitted before the run
+        moved them; None if it did not.
         """
         self.platform = platform
         self.tables = tuple(tables)
         self.record = record
         self.notes = tuple(notes)
+        self._recorded = recorded
         self._tell_spent = spent
         self._end = end
         self._columns: dict[str, npt.NDArray[Any]] = {}
@@ -152,6 +157,7 @@ class Schedule:
         import pandas as pd
 
         others = [name for name in ("metadata", "useful_time") if len(getattr(self.record, name))]
+        others += [RECORDED_SUBMIT_TIME] if self.moves_submissions else []
         names = (*COLUMNS, *others)
         data: dict[str, Any] = {name: self.column(name) for name in names}
         data["state"] = pd.Categorical.from_codes(
@@ -170,6 +176,11 @@ class Schedule:
         import pandas as pd
 
         return pd.DataFrame(host_state_columns(self.record), copy=False)
+
+    @property
+    def moves_submissions(self) -> bool:
+        """Whether users reacted: jobs have a recorded date of submission besides their own."""
+        return self._recorded is not None
 
     @property
     def counts_energy(self) -> bool:
@@ -330,7 +341,10 @@ class Schedule:
             useful_time=np.empty(0) if columns.useful_time is None else columns.useful_time,
             **others,
         )
-        schedule = cls(platform, tables, record, spent=spent, end=end)
+        recorded = columns.recorded_submit_time
+        if recorded is not None:
+            recorded = _by_position(position, recorded)
+        schedule = cls(platform, tables, record, spent=spent, end=end, recorded=recorded)
         for name in ("waiting_time", "turnaround_time", "runtime", "stretch", "consumed_energy"):
             values = getattr(columns, name)
             if values is not None:
@@ -407,6 +421,9 @@ class Schedule:
             else printed,
             metadata=self.record.metadata,
             useful_time=self.record.useful_time if len(self.record.useful_time) else None,
+            recorded_submit_time=self.column(RECORDED_SUBMIT_TIME)
+            if self.moves_submissions
+            else None,
         )
 
     def _make_column(self, name: str) -> npt.NDArray[Any]:
@@ -457,6 +474,23 @@ def _users_of(table: JobsLike) -> npt.NDArray[Any]:
     return labels
 
 
+def _recorded(schedule: Schedule) -> Floats:
+    """Return the recorded dates; those of jobs that no record has are not known."""
+    known = schedule._recorded
+    if known is None:
+        return schedule.record.submit_time
+    n_others = sum(map(len, schedule.tables)) - len(known)
+    dates: Floats = np.concatenate([known, np.full(n_others, np.nan)])[schedule.record.job]
+    return dates
+
+
+def _by_position(position: npt.NDArray[Any], values: Floats) -> Floats:
+    """Arrange a column of rows by the positions of their jobs."""
+    arranged = np.full(len(values), np.nan)
+    arranged[position] = values
+    return arranged
+
+
 def _workloads(schedule: Schedule) -> npt.NDArray[Any]:
     columns = [np.full(len(table), table.name, dtype=object) for table in schedule.tables]
     return schedule._of_jobs(columns)
@@ -492,5 +526,6 @@ _MAKERS: Mapping[str, Callable[[Schedule], npt.NDArray[Any]]] = {
     "energy": _energy,
     "stretch": _stretch,
     "useful_time": lambda s: s.record.useful_time,
+    RECORDED_SUBMIT_TIME: _recorded,
     "metadata": lambda s: np.array(s.record.metadata or [""] * len(s), dtype=object),
 }

@@ -42,8 +42,9 @@ JOBS_COLUMNS = (
     "consumed_energy",
     "metadata",
 )
-#: The last column, where jobs may be interrupted.
+#: Further columns: where jobs may be interrupted, and where their submissions were moved.
 USEFUL_TIME = "useful_time"
+RECORDED_SUBMIT_TIME = "recorded_submit_time"
 HOST_STATES_COLUMNS = (
     "time",
     "nb_sleeping",
@@ -96,6 +97,7 @@ class JobColumns:
     consumed_energy: Floats | None = None
     metadata: Sequence[str] = ()
     useful_time: Floats | None = None
+    recorded_submit_time: Floats | None = None
 
     def __len__(self) -> int:
         """Return the number of jobs."""
@@ -115,13 +117,19 @@ def known_energy(columns: JobColumns) -> Floats:
 
 def jobs_text(columns: JobColumns, hosts_text: HostTexts) -> Iterator[str]:
     """Yield jobs.csv in pieces; `hosts_text(first, last)` gives the hosts of some rows."""
-    useful = columns.useful_time
-    yield ",".join((*JOBS_COLUMNS, *(() if useful is None else (USEFUL_TIME,)))) + "\n"
+    given = {
+        USEFUL_TIME: columns.useful_time,
+        RECORDED_SUBMIT_TIME: columns.recorded_submit_time,
+    }
+    others = {name: values for name, values in given.items() if values is not None}
+    yield ",".join((*JOBS_COLUMNS, *others)) + "\n"
     for first in range(0, len(columns), _ROWS_AT_ONCE):
         last = min(first + _ROWS_AT_ONCE, len(columns))
         lines = _job_lines(columns, hosts_text(first, last), slice(first, last))
         lines = _with_metadata(lines, columns.metadata[first:last])
-        yield "".join(lines if useful is None else _with_useful_time(lines, useful[first:last]))
+        for values in others.values():
+            lines = _with_seconds(lines, values[first:last])
+        yield "".join(lines)
 
 
 def _job_lines(columns: JobColumns, hosts: Sequence[str], rows: slice) -> Sequence[str]:
@@ -151,11 +159,11 @@ def _with_metadata(lines: Sequence[str], metadata: Sequence[str]) -> Sequence[st
     ]
 
 
-def _with_useful_time(lines: Sequence[str], useful: Floats) -> Sequence[str]:
-    """Add the column that runs have in which jobs may be interrupted."""
+def _with_seconds(lines: Sequence[str], column: Floats) -> Sequence[str]:
+    """Add a column that only some runs have."""
     return [
         f"{line.removesuffix(chr(10))},{'' if math.isnan(seconds) else f'{seconds:f}'}\n"
-        for line, seconds in zip(lines, useful.tolist(), strict=True)
+        for line, seconds in zip(lines, column.tolist(), strict=True)
     ]
 
 

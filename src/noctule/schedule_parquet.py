@@ -49,11 +49,13 @@ _NUMBERS = {
     "walltime": "walltime",
     "slowdown": "stretch",
 }
+# columns that only some runs have
+_FEW = ("useful_time", "recorded_submit_time")
 _COLUMNS = (
     *("job_id", "workload", "user"),
     *(name for name in _NUMBERS if name != "slowdown"),
     *("n_hosts", "hosts", "state", "energy", "profile", "slowdown", "consumed_energy"),
-    *("metadata", "useful_time"),
+    *("metadata", *_FEW),
 )
 _LABEL_KINDS = ("none", "int", "text", "json")
 _KEY = b"noctule"
@@ -151,8 +153,10 @@ def _job_arrays(pa: ModuleType, schedule: ParquetSchedule) -> dict[str, Any]:
         arrays["consumed_energy"] = pa.array(schedule.consumed_energy)
     if len(columns.metadata):
         arrays["metadata"] = pa.array(list(columns.metadata), pa.string())
-    if columns.useful_time is not None:
-        arrays["useful_time"] = pa.array(columns.useful_time, mask=np.isnan(columns.useful_time))
+    for name in _FEW:
+        values = getattr(columns, name)
+        if values is not None:
+            arrays[name] = pa.array(values, mask=np.isnan(values))
     return arrays
 
 
@@ -288,7 +292,7 @@ def _job_columns(table: ParquetTable, id_kind: str) -> JobColumns:
         state=np.array([codes[word] for word in words], dtype=np.uint8),
         consumed_energy=_energy(table),
         metadata=table.texts("metadata") if table.has("metadata") else (),
-        useful_time=table.numbers("useful_time") if table.has("useful_time") else None,
+        **{name: table.numbers(name) for name in _FEW if table.has(name)},
         **numbers,
     )
 

@@ -22,7 +22,13 @@ from noctule.compression import read_bytes
 from noctule.errors import InputError
 from noctule.platform import MAX_HOSTS
 from noctule.record import STATE_WORDS, Counts, Floats, JobState, PlainJobs, has_ended
-from noctule.schedule_files import FINAL_STATES, HOST_STATES_COLUMNS, USEFUL_TIME, JobColumns
+from noctule.schedule_files import (
+    FINAL_STATES,
+    HOST_STATES_COLUMNS,
+    RECORDED_SUBMIT_TIME,
+    USEFUL_TIME,
+    JobColumns,
+)
 
 if TYPE_CHECKING:
     from noctule._core import HostSet
@@ -47,6 +53,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "consumed_energy": ("consumed_energy", "energy"),
     "metadata": ("metadata",),
     "useful_time": (USEFUL_TIME,),
+    "recorded_submit_time": (RECORDED_SUBMIT_TIME,),
 }
 _HOST_STATE_FIELDS = {
     title: title.replace("nb_", "host_state_") for title in HOST_STATES_COLUMNS[1:]
@@ -182,7 +189,8 @@ def read_jobs(path: Path, parse: Callable[[str], HostSet]) -> JobFile:
         stretch=stretch,
         consumed_energy=_given(table, "consumed_energy", np.full(len(table), -1.0)),
         metadata=_metadata(table),
-        useful_time=_useful_time(table),
+        useful_time=_seconds(table, "useful_time"),
+        recorded_submit_time=_seconds(table, "recorded_submit_time"),
     )
     _refuse_duplicates(table, columns)
     users = table.column(_NAMES["user"])[1]
@@ -195,8 +203,9 @@ def _metadata(table: CsvTable) -> Sequence[str]:
     return texts if any(texts) else ()
 
 
-def _useful_time(table: CsvTable) -> Floats | None:
-    name, texts = table.column(_NAMES["useful_time"])
+def _seconds(table: CsvTable, column: str) -> Floats | None:
+    """Return a column that only some files have."""
+    name, texts = table.column(_NAMES[column])
     return None if texts is None else table.numbers(name, texts, "a number of seconds")
 
 

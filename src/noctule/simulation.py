@@ -29,6 +29,7 @@ from noctule.policies import make_policy
 from noctule.policy import Policy, PolicySpec, View
 from noctule.record import JobsLike
 from noctule.registration import RunJobs
+from noctule.replay import make_replay
 from noctule.schedule import Schedule
 from noctule.simulation_options import Options, OptionValues
 from noctule.windows import Maintenance, Windows
@@ -85,12 +86,17 @@ class Simulation:
         self.windows = (windows or Windows()).on(platform.n_hosts)
         self.options = Options(**options)
         self._policy = make_policy(policy)
+        self._replay = make_replay(self.options.replay)
         self._refuse_unsupported()
         scale = workload.reference_speed
         if scale is None:
             scale = platform.reference_speed
         machine = self._machine_setup()
-        self._engine = self._make_engine(scale, machine, _positions(workload, submitters))
+        users = self._replay.users_of(workload)
+        if users is not None:
+            self._refuse_other_dates(submitters)
+        self._moves_submissions = users is not None
+        self._engine = self._make_engine(scale, machine, _positions(workload, submitters), users)
         self._jobs = RunJobs(
             self._engine,
             workload,
@@ -210,6 +216,7 @@ class Simulation:
             spent=engine.spent if self._ended and self._counts_energy else engine.spent(),
             end=engine.now,
             notes=[*engine.warnings(), *self._policy_warnings()],
+            recorded=self.workload.submit_time if self._moves_submissions else None,
         )
         if self._ended:
             self._schedule = schedule
@@ -229,6 +236,7 @@ class Simulation:
         reference_speed: float,
         machine: _core.MachineSetup | None,
         submitters: Sequence[Sequence[int]],
+        users: _core.GroupPlan | None,
     ) -> _core.Engine:
         platform, workload = self.platform, self.workload
         alike = platform.is_homogeneous
@@ -257,6 +265,7 @@ class Simulation:
             submitters=submitters,
             external_events=[_core_events(events) for events in self.external_events],
             machine=machine,
+            users=users,
         )
 
     def _machine_setup(self) -> _core.MachineSetup | None:
@@ -322,6 +331,15 @@ class Simulation:
                 f"{self.workload.source or self.workload.name}: job {job_id}: "
                 f"profile type {kind} cannot be simulated ({len(unsupported)} such jobs)"
             )
+
+    def _refuse_other_dates(self, submitters: object) -> None:
+        where = self.workload.source or self.workload.name
+        if self.workload.has_dependencies:
+            raise InputError(
+                f"replay: the jobs of {where} have dependencies of their own, expected rigid"
+            )
+        if submitters is not None:
+            raise InputError("replay: got submitters as well, expected one or the other")
 
     def _complaint(self, error: BaseException) -> str:
         frames = traceback.extract_tb(error.__traceback__)

@@ -8,6 +8,7 @@ from typing import Literal, TypedDict, get_args
 
 from noctule.errors import InputError
 from noctule.machine import BILLINGS, SOLVERS, Billing, Solver
+from noctule.replay import Replay, make_replay
 
 __all__ = ["OptionValues", "Options"]
 
@@ -50,6 +51,8 @@ class Options:
         checkpoint_every: seconds of work between two checkpoints of a job; none by default.
         checkpoint_cost: seconds that each of them takes.
         restart_cost: seconds that every attempt but the first begins with.
+        replay: when jobs are submitted: at the dates of the workload (`rigid`), or as users react
+            to what happens: `Feedback(threshold=3600)`, or its text `feedback(threshold=60min)`.
     """
 
     until: float = math.inf
@@ -75,6 +78,7 @@ class Options:
     checkpoint_every: float = math.inf
     checkpoint_cost: float = 0.0
     restart_cost: float = 0.0
+    replay: str | Replay = "rigid"
 
     def __post_init__(self) -> None:
         """Refuse negative and meaningless numbers, and words that mean nothing."""
@@ -96,6 +100,7 @@ class Options:
             )
         if self.max_attempts is not None and not 1 <= self.max_attempts < 2**32:
             raise InputError(f"max_attempts: got {self.max_attempts}, expected a whole number >= 1")
+        make_replay(self.replay)
 
 
 class OptionValues(TypedDict, total=False):
@@ -124,3 +129,4 @@ class OptionValues(TypedDict, total=False):
     checkpoint_every: float
     checkpoint_cost: float
     restart_cost: float
+    replay: str | Replay

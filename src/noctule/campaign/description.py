@@ -28,6 +28,7 @@ from noctule.formats.event_files import load_events
 from noctule.formats.rates import load_rate
 from noctule.formats.toml_table import Table, read_toml
 from noctule.formats.windows_toml import load_windows
+from noctule.replay import session_folder
 from noctule.run import SimulationOptions
 from noctule.simulation import Options
 
@@ -207,6 +208,11 @@ def _options(
         told = [_converted(where, {name: one}, SimulationOptions) for one in values]
         for one in told:
             placed(f"{where}.{name}", lambda one=one: Options(**one.as_keywords()))
+            if session_folder(one.replay) is not None:
+                raise InputError(
+                    f"{where}.{name}: got {one.replay!r}, which reads session files, "
+                    "expected a threshold in a campaign"
+                )
         found[name] = tuple(getattr(one, name) for one in told)
         if len(set(found[name])) < len(values):
             raise InputError(f"{where}.{name}: a value is there twice")

@@ -11,6 +11,13 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 # the last first, as decorators are applied
 _SIMULATION_OPTIONS = {
+    "replay": click.option(
+        "--replay",
+        default="rigid",
+        metavar="MODEL",
+        show_default=True,
+        help="When jobs are submitted, as in feedback(threshold=60min).",
+    ),
     "restart-cost": click.option(
         "--restart-cost", type=float, default=0.0, help="Seconds at the beginning of a new attempt."
     ),

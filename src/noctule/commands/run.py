@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @click.option("--policy", required=True, metavar="SPEC", help="As in easy(order=sjf).")
 @click.option("--events", metavar="FILE", help="Hosts that fail, return, come and go.")
 @click.option("--windows", metavar="FILE", help="Maintenances and reservations.")
+@click.option("--sessions", metavar="CUT:TIME|DIR", help="Of users who react: arrival:60min.")
 @click.option("-o", "--output", metavar="DIR", help="Folder to write the run to.")
 @click.option("--force", is_flag=True, help="Replace a run that is there already.")
 @click.option(
@@ -47,6 +48,7 @@ def run(
     policy: str,
     events: str | None,
     windows: str | None,
+    sessions: str | None,
     output: str | None,
     force: bool,
     carbon: str | None,
@@ -70,7 +72,7 @@ def run(
         reading=runs.ReadingOptions(
             processors, walltime_factor, profiles, reference_speed, dependencies
         ),
-        simulation=_simulation_options(**simulation),
+        simulation=_simulation_options(sessions=sessions, **simulation),
         footprint=runs.FootprintOptions(carbon, price),
         events=events,
         windows=windows,
@@ -78,10 +80,16 @@ def run(
     return _run(options, output, force=force, as_json=as_json, quiet=quiet)
 
 
-def _simulation_options(*, walltimes: str, wake_for_jobs: str, **others: Any) -> SimulationOptions:
+def _simulation_options(
+    *, walltimes: str, wake_for_jobs: str, replay: str, sessions: str | None, **others: Any
+) -> SimulationOptions:
     from noctule import run as runs
+    from noctule.replay import with_sessions
 
+    if sessions is not None and replay == "rigid":
+        raise click.UsageError("--sessions: goes with --replay, got none but rigid")
     return runs.SimulationOptions(
+        replay=replay if sessions is None else with_sessions(replay, sessions),
         enforce_walltime=walltimes == "engine",
         wake_for_jobs={"yes": True, "no": False}.get(wake_for_jobs),
         **others,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # what SimGrid is not asked, or is asked in another way
 _OTHERS = (
-    *("energy", "until", "report-ranks", "batsim-latency", "wake-for-jobs"),
+    *("energy", "until", "report-ranks", "batsim-latency", "wake-for-jobs", "replay"),
     *("on-failure", "max-attempts", "checkpoint-every", "checkpoint-cost", "restart-cost"),
 )
 

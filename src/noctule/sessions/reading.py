@@ -56,19 +56,23 @@ def load_sessions(path: str | os.PathLike[str], workload: Workload | None = None
     With a workload, the sessions are those of its jobs, each of which has to be in one; the
     dependencies and think times stay those of the files.
     """
-    files = [_read_file(name) for name in _names(Path(path))]
+    files = [_read_file(name) for name in session_paths(path)]
     files.sort(key=lambda file: user_order(file.user))
     _refuse_twice(files)
     sessions = _assembled(os.fspath(path), files)
     return sessions if workload is None else sessions_on(sessions, workload)
 
 
-def _names(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    names = sorted(name for name in path.iterdir() if name.suffix == ".json")
+def session_paths(path: str | os.PathLike[str]) -> list[Path]:
+    """Return the session files of a folder, or the one file."""
+    folder = Path(path)
+    if not folder.is_dir():
+        return [folder]
+    names = sorted(name for name in folder.iterdir() if name.suffix == ".json")
     if not names:
-        raise InputError(f"{path}: got no .json file, expected one with the sessions of each user")
+        raise InputError(
+            f"{folder}: got no .json file, expected one with the sessions of each user"
+        )
     return names
 
 

@@ -1,0 +1,65 @@
+// Who submits the jobs of a run, and when, where the dates are not those of the workload.
+//
+// The engine asks for the jobs whose dates have come, and tells which have ended; what users do in
+// between is theirs.
+#pragma once
+
+#include "types.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace noctule {
+
+// How a job ended, with all its attempts; it never started if it was rejected or cancelled.
+struct JobEnd {
+    JobIndex job;
+    double submit_time;
+    double start_time; // not_a_time if it never started
+    double finish_time;
+};
+
+class Arrivals {
+  public:
+    virtual ~Arrivals() = default;
+
+    // The date of the next submission, as far as is known; infinite if none is.
+    virtual double next_date() const = 0;
+    // The next job whose date has come; no_job if there is none.
+    virtual JobIndex take(double now) = 0;
+    virtual void job_ended(const JobEnd& end) = 0;
+    // Whether there are jobs still to come, now or once others have ended.
+    virtual bool has_more() const = 0;
+};
+
+// Dates of submissions; at one date, in the order of the workload.
+class Agenda {
+  public:
+    void add(double date, JobIndex job) {
+        heap_.push_back({date, job});
+        std::push_heap(heap_.begin(), heap_.end(), is_later);
+    }
+    double next_date() const { return heap_.empty() ? infinity : heap_.front().date; }
+    JobIndex take(double now) {
+        if (next_date() > now) {
+            return no_job;
+        }
+        std::pop_heap(heap_.begin(), heap_.end(), is_later);
+        const JobIndex job = heap_.back().job;
+        heap_.pop_back();
+        return job;
+    }
+
+  private:
+    struct Entry {
+        double date;
+        JobIndex job;
+    };
+    static bool is_later(const Entry& a, const Entry& b) {
+        return a.date != b.date ? a.date > b.date : a.job > b.job;
+    }
+
+    std::vector<Entry> heap_;
+};
+
+} // namespace noctule

@@ -1,0 +1,88 @@
+// Users who wait for results before they submit more: groups of jobs, sessions or batches, each of
+// which begins when those it depends on have ended and the user has thought.
+//
+// A group begins as much later than recorded as the latest of its dependencies ended later, so that
+// nothing moves, not even by a rounding, where all ends are the recorded ones.
+#pragma once
+
+#include "replay/arrivals.hpp"
+#include "replay/calendar.hpp"
+#include "replay/satisfaction.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace noctule {
+
+using GroupIndex = std::uint32_t;
+
+// What becomes of a think time: a reacting one follows a line over the response time.
+struct Thinking {
+    enum class Kind : std::uint8_t { kept, dropped, reacting };
+    Kind kind = Kind::kept;
+    double base = 0.0;
+    double slope = 0.0;
+    double most = 10.0; // times the recorded think time
+
+    // What recorded think times are multiplied by.
+    double factor(double recorded_response, double response) const;
+};
+
+// A group that waits for another one: it begins on time if that one ends at `due`.
+struct Waiting {
+    GroupIndex group;
+    double due;
+    double think_time;
+};
+
+// What was recorded of all groups; never changed, so that runs can share it.
+struct GroupPlan {
+    std::vector<double> start_time;    // of the first submission, by group
+    std::vector<double> response_time; // until the last finish, by group
+    std::vector<std::uint32_t> user;   // by group
+    // Whether a group never begins before its recorded date, by group; empty if all may.
+    std::vector<std::uint8_t> keeps_date;
+    std::vector<std::uint32_t> n_dependencies;
+    std::vector<std::uint32_t> first_job; // into the jobs, by group, and one more
+    std::vector<JobIndex> jobs;
+    std::vector<double> submit_time;          // by job of the workload
+    std::vector<std::uint32_t> first_waiting; // into the waiting, by group, and one more
+    std::vector<Waiting> waiting;
+    Thinking thinking;
+    std::shared_ptr<const Calendar> calendar;         // null: users always work
+    std::shared_ptr<const PopulationPlan> population; // null: nobody leaves
+
+    GroupIndex n_groups() const { return static_cast<GroupIndex>(start_time.size()); }
+};
+
+class Users final : public Arrivals {
+  public:
+    explicit Users(std::shared_ptr<const GroupPlan> plan);
+
+    double next_date() const override { return agenda_.next_date(); }
+    JobIndex take(double now) override;
+    void job_ended(const JobEnd& end) override;
+    bool has_more() const override { return n_left_ > 0; }
+
+  private:
+    struct Group {
+        std::uint32_t n_missing;    // dependencies that have not ended
+        std::uint32_t n_unfinished; // jobs
+        double shift;               // of its dates, as far as is known
+    };
+
+    void begin(GroupIndex group, double now);
+    void end(GroupIndex group, double now);
+    double shift_of(GroupIndex ended, const Waiting& waiting, double now) const;
+
+    std::shared_ptr<const GroupPlan> plan_;
+    Agenda agenda_;
+    std::vector<Group> groups_;
+    std::vector<GroupIndex> group_of_; // by job
+    std::size_t n_left_ = 0;
+    std::optional<Population> population_;
+};
+
+} // namespace noctule

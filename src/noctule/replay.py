@@ -1,0 +1,416 @@
+"""Replay models: when the jobs of a log are submitted in a run that goes otherwise than the log.
+
+Rigid replay keeps the recorded dates. In all others users wait for results before they submit more:
+what was recorded are groups of jobs, which of them waited for which, and how long the users thought
+in between (`noctule.sessions`). The core submits them as jobs end.
+
+Madon, Da Costa, Pierson, "Replay with feedback", Future Generation Computer Systems 2024; Zakay and
+Feitelson, "Preserving user behavior characteristics in trace-based simulation of parallel job
+scheduling", MASCOTS 2014; Schlagkamp, "Influence of dynamic think times on parallel job scheduler
+performances in generative simulations", JSSPP 2015.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Protocol, TypeGuard, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from noctule import _core
+from noctule.errors import InputError
+from noctule.policy import PolicySpec
+from noctule.sessions import (
+    SessionGraph,
+    Sessions,
+    find_batches,
+    find_sessions,
+    fit_think_times,
+    load_sessions,
+    sessions_on,
+    weekly_activity,
+)
+from noctule.sessions.partition import CUTS, SAME_DATE
+from noctule.sessions.reading import session_paths
+from noctule.sessions.record import nobody_last
+from noctule.sessions.think_times import MOST_STRETCHED
+from noctule.units import DURATION
+from noctule.workload import Workload
+
+__all__ = [
+    "REPLAYS",
+    "Adjusted",
+    "DistributionBased",
+    "Feedback",
+    "Fluid",
+    "Replay",
+    "Rigid",
+    "make_replay",
+    "session_file_names",
+    "session_folder",
+    "with_sessions",
+]
+
+Think = Literal["kept", "dropped", "reacting"]
+THINK: tuple[Think, ...] = get_args(Think)
+
+_CUT_AND_TIME = re.compile(rf"({'|'.join(CUTS)}):(.*)", re.DOTALL)
+_MOST_SEEDS = 2**63
+
+
+class Replay(Protocol):
+    """When jobs are submitted; `resubmit` is how often one that was killed is submitted again."""
+
+    @property
+    def resubmit(self) -> int:
+        """How often a job that was killed is submitted again."""
+
+    def users_of(self, workload: Workload) -> _core.GroupPlan | None:
+        """Return what users do, as the core takes it; None if jobs come at their own dates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rigid:
+    """Every job is submitted at its recorded date.
+
+    Attributes:
+        resubmit: how often a job that was killed is submitted again.
+    """
+
+    resubmit: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a number that is none."""
+        _check_resubmit(self.resubmit)
+
+    def users_of(self, workload: Workload) -> None:
+        """Return nothing: jobs come at their own dates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """A session begins when those that it depends on have ended and the user has thought.
+
+    Inside a session, jobs follow each other at their recorded distances.
+
+    Attributes:
+        threshold: seconds, or a text such as 60min; a pause as long as that ends a session.
+        cut: what a pause is counted from, arrival by default; see `find_sessions`.
+        sessions: instead of these, the sessions themselves, a folder of session files, or a text
+            such as arrival:60min.
+        think: `kept` think times, `dropped` ones, or `reacting` ones, which are multiplied by
+            (base + slope × response) / (base + slope × recorded response).
+        base: seconds; of the line that reacting think times follow, fitted to the log by default.
+        slope: of the same line.
+        resubmit: how often a job that was killed is submitted again.
+    """
+
+    threshold: float | str | None = None
+    cut: str | None = None
+    sessions: Sessions | str | os.PathLike[str] | None = None
+    think: Think = "kept"
+    base: float | None = None
+    slope: float | None = None
+    resubmit: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing before any log is read."""
+        _check(self)
+
+    def users_of(self, workload: Workload) -> _core.GroupPlan:
+        """Return sessions, and what each of them waits for."""
+        sessions = _sessions_of(self, workload)
+        return _plan(self, sessions, sessions.graph)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjusted(Feedback):
+    """As Feedback, but of batches: jobs of a session that overlap; after Zakay and Feitelson.
+
+    Its attributes are those of Feedback.
+    """
+
+    def users_of(self, workload: Workload) -> _core.GroupPlan:
+        """Return batches, and what each of them waits for."""
+        sessions = _sessions_of(self, workload)
+        return _plan(self, sessions, find_batches(sessions).graph)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fluid(Feedback):
+    """As Adjusted, but a batch only begins in a recorded session of its user.
+
+    A session lasts from its first to its last submission. What comes between two of them waits for
+    the next one; what comes after the last one is submitted at once. After Zakay and Feitelson.
+
+    Its attributes are those of Feedback, but think times are `dropped` by default.
+    """
+
+    think: Think = "dropped"
+
+    def users_of(self, workload: Workload) -> _core.GroupPlan:
+        """Return batches, what each of them waits for, and when users work."""
+        sessions = _sessions_of(self, workload)
+        return _plan(self, sessions, find_batches(sessions).graph, _recorded_periods(sessions))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistributionBased(Feedback):
+    """As Adjusted, but a batch only begins in an hour of the week in which its user works.
+
+    Hours in which a user submitted at least as much as in the mean one are always hours of work,
+    others with a probability in proportion, drawn for each user and hour. The hour of the week in
+    which a batch was recorded is one of work for that batch. What comes in another hour moves to a
+    second of the next hour of work, drawn evenly. After Zakay and Feitelson.
+
+    Attributes:
+        seed: of what is drawn.
+        activity: `user`: hours are those of each user, or of the log where she has fewer than 30
+            jobs; `log`: those of the log for all.
+    """
+
+    seed: int
+    activity: Literal["user", "log"] = "user"
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing before any log is read."""
+        _check(self)
+        _check_seed(self.seed)
+        if self.activity not in ("user", "log"):
+            raise InputError(f"activity: got {self.activity!r}, expected user or log")
+
+    def users_of(self, workload: Workload) -> _core.GroupPlan:
+        """Return batches, what each of them waits for, and when users work."""
+        sessions = _sessions_of(self, workload)
+        graph = find_batches(sessions).graph
+        return _plan(self, sessions, graph, _weekly_hours(self, sessions, graph))
+
+
+#: Replay models by the names that texts give them.
+REPLAYS: Mapping[str, Callable[..., Replay]] = {
+    "rigid": Rigid,
+    "feedback": Feedback,
+    "adjusted": Adjusted,
+    "fluid": Fluid,
+    "distribution": DistributionBased,
+}
+
+
+def make_replay(replay: str | Replay) -> Replay:
+    """Return a replay model; a text is `feedback(threshold=60min)`, as policies are written."""
+    if not isinstance(replay, str):
+        return replay
+    try:
+        spec = PolicySpec.parse(replay)
+    except InputError as error:
+        raise InputError(f"replay: {str(error).removeprefix('policy').lstrip(': ')}") from None
+    if spec.name not in REPLAYS:
+        raise InputError(f"replay: got {spec.name!r}, expected one of {', '.join(REPLAYS)}")
+    model: Any = REPLAYS[spec.name]
+    known = [field.name for field in fields(model)]
+    for name in spec.parameters:
+        if name not in known:
+            raise InputError(
+                f"replay {spec.name}: no parameter {name}, expected some of {', '.join(known)}"
+            )
+    if "seed" in known and "seed" not in spec.parameters:
+        raise InputError(f"replay {spec.name}: seed: missing, expected seed=1 or another")
+    try:
+        made: Replay = model(**spec.parameters)
+    except InputError as error:
+        raise InputError(f"replay {spec.name}: {error}") from None
+    return made
+
+
+def session_folder(replay: str | Replay) -> str | None:
+    """Return the folder of session files, or the one file, that a replay model reads, if any."""
+    model = make_replay(replay)
+    given = model.sessions if isinstance(model, Feedback) else None
+    if given is None or isinstance(given, Sessions) or _told_cut(given):
+        return None
+    return os.fspath(given)
+
+
+def session_file_names(replay: str | Replay) -> list[str]:
+    """Return the session files that a replay model reads."""
+    folder = session_folder(replay)
+    return [] if folder is None else [str(name) for name in session_paths(folder)]
+
+
+def with_sessions(replay: str, sessions: str) -> str:
+    """Return the text of a replay model with these sessions, a folder or a text such as max:1h."""
+    spec = PolicySpec.parse(replay)
+    others = {name: value for name, value in spec.parameters.items() if name != "sessions"}
+    return str(PolicySpec(spec.name, {**others, "sessions": sessions}))
+
+
+def _check(model: Feedback) -> None:
+    _check_resubmit(model.resubmit)
+    if model.think not in THINK:
+        raise InputError(f"think: got {model.think!r}, expected one of {', '.join(THINK)}")
+    if (model.base is None) != (model.slope is None):
+        raise InputError("base and slope: expected both, or none of them")
+    for name in ("base", "slope"):
+        value = getattr(model, name)
+        if value is None:
+            continue
+        if not _is_number(value):
+            raise InputError(f"{name}: got {value!r}, expected a number")
+        if model.think != "reacting":
+            raise InputError(f"{name}: think times are {model.think}, expected reacting ones")
+    if model.sessions is not None and (model.threshold is not None or model.cut is not None):
+        raise InputError("sessions: got threshold or cut as well, expected one or the other")
+    if model.sessions is None and model.threshold is None:
+        raise InputError(
+            "threshold: missing, expected seconds, or sessions such as arrival:60min instead"
+        )
+    _cut_and_threshold(model)
+
+
+def _cut_and_threshold(model: Feedback) -> tuple[str, float] | None:
+    """Return how sessions are to be found; None if they are given."""
+    told = _told_cut(model.sessions)
+    if told is not None:
+        return told
+    if model.sessions is not None:
+        return None
+    cut = "arrival" if model.cut is None else model.cut
+    if cut not in CUTS:
+        raise InputError(f"cut: got {cut!r}, expected one of {', '.join(CUTS)}")
+    return cut, _seconds("threshold", model.threshold)
+
+
+def _told_cut(sessions: object) -> tuple[str, float] | None:
+    found = _CUT_AND_TIME.fullmatch(sessions) if isinstance(sessions, str) else None
+    return None if found is None else (found[1], _seconds("sessions", found[2]))
+
+
+def _seconds(name: str, value: object) -> float:
+    found = DURATION.split(value) if isinstance(value, str) else None
+    seconds = value if found is None else found[0]
+    if not _is_number(seconds) or seconds < 0:
+        raise InputError(f"{name}: got {value!r}, expected a time >= 0 such as 60min")
+    return float(seconds)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+
+
+def _check_resubmit(value: object) -> None:
+    if not (isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31):
+        raise InputError(f"resubmit: got {value!r}, expected a whole number >= 0")
+
+
+def _check_seed(value: object) -> None:
+    if not (isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_SEEDS):
+        raise InputError(f"seed: got {value!r}, expected a whole number >= 0")
+
+
+def _sessions_of(model: Feedback, workload: Workload) -> Sessions:
+    """Return the sessions of a workload, found or given."""
+    told = _cut_and_threshold(model)
+    if told is not None:
+        return find_sessions(workload, threshold=told[1], cut=told[0])
+    given = model.sessions
+    if not isinstance(given, Sessions):
+        assert given is not None
+        return load_sessions(given, workload)
+    same = given.record.job_ids is workload.job_ids
+    return given if same else sessions_on(given, workload)
+
+
+def _plan(
+    model: Feedback,
+    sessions: Sessions,
+    graph: SessionGraph,
+    calendar: _core.Calendar | None = None,
+) -> _core.GroupPlan:
+    base, slope = _line(model, graph)
+    return _core.GroupPlan(
+        start_time=graph.start_time,
+        response_time=graph.response_time,
+        user=_small(nobody_last(graph.user, len(sessions.record.users))),
+        keeps_date=np.empty(0, dtype=np.uint8),
+        first_job=_small(graph.first_job),
+        jobs=_small(graph.jobs),
+        submit_time=sessions.record.submit_time,
+        first_dependency=_small(graph.first_dependency),
+        dependency=_small(graph.dependency),
+        due=_due(graph),
+        think_time=graph.think_time,
+        thinking=THINK.index(model.think),
+        base=base,
+        slope=slope,
+        most=MOST_STRETCHED,
+        calendar=calendar,
+        population=None,
+    )
+
+
+def _due(graph: SessionGraph) -> npt.NDArray[np.float64]:
+    """Return when each dependency has to end for a group to begin at its recorded date.
+
+    That is the recorded end, to the last digit, unless files tell another think time.
+    """
+    told = np.repeat(graph.start_time, graph.n_dependencies) - graph.think_time
+    recorded = graph.end_time[graph.dependency]
+    return np.where(np.abs(told - recorded) <= SAME_DATE, recorded, told)
+
+
+def _line(model: Feedback, graph: SessionGraph) -> tuple[float, float]:
+    if model.think != "reacting":
+        return 0.0, 0.0
+    if model.base is not None and model.slope is not None:
+        return float(model.base), float(model.slope)
+    fitted = fit_think_times(graph)
+    return fitted.base, fitted.slope
+
+
+def _recorded_periods(sessions: Sessions) -> _core.RecordedPeriods:
+    """Return from when to when each user submitted; nobody's are none."""
+    graph, record = sessions.graph, sessions.record
+    last = record.submit_time[graph.jobs[graph.first_job[1:] - 1]]
+    starts: list[float] = []
+    ends: list[float] = []
+    first = np.zeros(len(record.users) + 2, dtype=np.uint32)
+    groups = graph.by_user()
+    for user in range(len(record.users)):
+        own = groups.get(user, range(0))
+        begin = len(starts)
+        for group in sorted(own, key=lambda group: float(graph.start_time[group])):
+            start, end = float(graph.start_time[group]), float(last[group])
+            if len(starts) > begin and start <= ends[-1]:
+                ends[-1] = max(ends[-1], end)
+            else:
+                starts.append(start)
+                ends.append(end)
+        first[user + 1] = len(starts)
+    first[-1] = len(starts)
+    return _core.RecordedPeriods(first, np.array(starts), np.array(ends))
+
+
+def _weekly_hours(
+    model: DistributionBased, sessions: Sessions, graph: SessionGraph
+) -> _core.WeeklyHours:
+    activity = weekly_activity(sessions.record)
+    counts = activity.submissions.astype(float)
+    mean = np.maximum(counts.mean(axis=1, keepdims=True), np.finfo(float).tiny)
+    log = len(activity.row)
+    row = np.append(activity.row if model.activity == "user" else np.full(log, log), log)
+    return _core.WeeklyHours(
+        activity.clock.change,
+        activity.clock.shift,
+        np.minimum(counts / mean, 1.0).ravel(),
+        _small(row),
+        graph.start_time,
+        model.seed,
+    )
+
+
+def _small(values: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
+    return values.astype(np.uint32)
