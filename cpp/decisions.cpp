@@ -221,7 +221,7 @@ void Engine::change_state(JobIndex job, JobState state) {
                state <= JobState::failed) {
         elsewhere_.erase(job);
         --running_.size;
-        status.state = state;
+        status.state = status.outcome = state;
         record_->add_job({.job = job,
                           .state = state,
                           .n_hosts = 0,

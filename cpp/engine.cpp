@@ -220,7 +220,7 @@ void Engine::handle(const FutureEvent& event) {
         occur(event.subject);
         break;
     case EventRank::submission:
-        submit(event.subject);
+        latency_ ? post_arrival(event.subject) : submit(event.subject);
         break;
     case EventRank::timer:
         fire(event.subject);
@@ -234,7 +234,8 @@ void Engine::handle(const FutureEvent& event) {
 void Engine::submit_arrivals() {
     if (arrivals_) {
         for (JobIndex job = 0; (job = take_arrival()) != no_job;) {
-            submit_taken(job);
+            submit(job);
+            tell_submissions_ended();
         }
         return;
     }

@@ -374,8 +374,8 @@ class Engine {
     void settle_dependents(JobIndex job, double end);
     // Where the dates of jobs follow from what happens (engine_arrivals.cpp).
     JobIndex take_arrival();
-    void submit_taken(JobIndex job);
     void post_arrivals();
+    void post_arrival(JobIndex job);
     void tell_submissions_ended();
     void forget_call(TimerTag tag);
     void fire(std::uint32_t call);

@@ -6,30 +6,30 @@ namespace noctule {
 // The next job whose date has come; that of its cancellation moves with it.
 JobIndex Engine::take_arrival() {
     const JobIndex job = arrivals_->take(now_);
-    if (job == no_job || table_->jobs[job].submit_time == now_) {
+    if (job == no_job) {
         return job;
     }
-    JobTable& table = own_table();
-    if (table.cancel_time(job) != infinity) {
-        table.cancel_times[job] += now_ - table.jobs[job].submit_time;
-    }
-    table.jobs[job].submit_time = now_;
-    return job;
-}
-
-void Engine::submit_taken(JobIndex job) {
     ++n_unfinished_;
-    submit(job);
-    tell_submissions_ended();
+    if (table_->jobs[job].submit_time != now_) {
+        JobTable& table = own_table();
+        if (table.cancel_time(job) != infinity) {
+            table.cancel_times[job] += now_ - table.jobs[job].submit_time;
+        }
+        table.jobs[job].submit_time = now_;
+    }
+    return job;
 }
 
 // With Batsim's latency, a letter tells of each job.
 void Engine::post_arrivals() {
-    Courier& courier = latency_->courier;
     for (JobIndex job = 0; (job = take_arrival()) != no_job;) {
-        courier.post({Letter::Kind::arrival, courier.master(), job});
+        post_arrival(job);
     }
     tell_submissions_ended();
+}
+
+void Engine::post_arrival(JobIndex job) {
+    latency_->courier.post({Letter::Kind::arrival, latency_->courier.master(), job});
 }
 
 // Once, as soon as nothing is left to be submitted.

@@ -1,4 +1,5 @@
-// Jobs that a failure or a maintenance has ended: what they lose, and their next attempts.
+// Jobs that a failure or a maintenance has ended: what they lose, and their next attempts. Users
+// may also submit jobs again that a policy has killed: all of their work is lost.
 //
 // A run is cut into stretches of work of `checkpoint_every` seconds, with a checkpoint behind each
 // but the last; an attempt that is not the first begins with its restart. What was worked since the
@@ -24,8 +25,13 @@ Engine::Attempt Engine::attempt(JobIndex job) const {
 }
 
 bool Engine::is_tried_again(JobIndex job) const {
-    return job == interrupted_ && options_.attempts.resubmit &&
-           attempt(job).number < options_.attempts.max_attempts;
+    const AttemptOptions& rules = options_.attempts;
+    const auto [origin, number] = attempt(job);
+    if (job == interrupted_ && rules.resubmit) {
+        return number < rules.max_attempts;
+    }
+    return status_[job].outcome == JobState::killed && number <= rules.resubmit_killed &&
+           origin < end_of_arrivals_;
 }
 
 void Engine::interrupt(JobIndex job, JobState outcome, const std::string& why) {
@@ -116,6 +122,9 @@ double Engine::work_saved(JobIndex job) const {
 double Engine::useful_time(JobIndex job) const {
     if (job == interrupted_) {
         return is_tried_again(job) ? work_saved(job) : 0.0;
+    }
+    if (is_tried_again(job)) {
+        return 0.0;
     }
     const AttemptOptions& rules = options_.attempts;
     double run = std::max(0.0, now_ - launch_date(job));

@@ -28,6 +28,9 @@ void Engine::settle_dependents(JobIndex job, double end) {
     const JobIndex last = job;
     if (record_->has_attempts) {
         if (is_tried_again(job)) {
+            if (job != interrupted_) { // else who interrupted it knows what is left of it
+                submit_again(job, 0.0);
+            }
             return;
         }
         job = attempt(job).origin;
@@ -49,7 +52,9 @@ void Engine::settle_dependents(JobIndex job, double end) {
         waited.ready_time = std::max(waited.ready_time, now_ + dependents_[d].think_time);
         const bool has_arrived =
             latency_ ? latency_->arrived[dependent] : dependent < next_arrival_;
-        if (--waited.left == 0 && has_arrived) {
+        if (--waited.left == 0 && has_arrived && latency_ && waited.ready_time <= now_) {
+            submit(dependent); // the letter that told of the end tells of it as well
+        } else if (waited.left == 0 && has_arrived) {
             queue_.add(std::max(waited.ready_time, now_), EventRank::submission, dependent);
         } else if (waited.left == 0 && waited.ready_time > table_->jobs[dependent].submit_time) {
             // Its own date comes before its user has thought: take it out of the arrivals.

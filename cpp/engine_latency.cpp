@@ -224,7 +224,7 @@ void Engine::open(const Letter& letter) {
         take_in(latency.submitters[letter.sender], letter.subject);
         break;
     case Letter::Kind::arrival:
-        submit_taken(letter.subject);
+        submit(letter.subject);
         break;
     case Letter::Kind::bye:
         say_goodbye(letter.subject != 0);

@@ -18,6 +18,8 @@ struct AttemptOptions {
     double checkpoint_every = infinity; // seconds of work
     double checkpoint_cost = 0.0;
     double restart_cost = 0.0; // of every attempt but the first
+    // How often a job that was killed is submitted again by its user.
+    std::uint32_t resubmit_killed = 0;
 
     bool lengthen_runs() const { return checkpoint_every != infinity || restart_cost > 0; }
 };

@@ -19,6 +19,7 @@ constexpr std::uint32_t n_steps = 3;
 void Engine::set_up_windows() {
     windows_ = options_.windows;
     record_->has_attempts |= options_.attempts.resubmit || options_.attempts.lengthen_runs() ||
+                             options_.attempts.resubmit_killed > 0 ||
                              std::ranges::any_of(windows_, &TimeWindow::kills);
     if (windows_.empty()) {
         return;

@@ -178,12 +178,13 @@ void bind_windows(nb::module_& module) {
         .def(
             "__init__",
             [](AttemptOptions* self, bool resubmit, std::uint32_t max_attempts,
-               double checkpoint_every, double checkpoint_cost, double restart_cost) {
-                new (self) AttemptOptions{resubmit, max_attempts, checkpoint_every, checkpoint_cost,
-                                          restart_cost};
+               double checkpoint_every, double checkpoint_cost, double restart_cost,
+               std::uint32_t resubmit_killed) {
+                new (self) AttemptOptions{resubmit,        max_attempts, checkpoint_every,
+                                          checkpoint_cost, restart_cost, resubmit_killed};
             },
             nb::arg("resubmit"), nb::arg("max_attempts"), nb::arg("checkpoint_every"),
-            nb::arg("checkpoint_cost"), nb::arg("restart_cost"));
+            nb::arg("checkpoint_cost"), nb::arg("restart_cost"), nb::arg("resubmit_killed"));
 }
 
 } // namespace

@@ -6,9 +6,6 @@
 
 #include "types.hpp"
 
-#include <algorithm>
-#include <vector>
-
 namespace noctule {
 
 // How a job ended, with all its attempts; it never started if it was rejected or cancelled.
@@ -30,36 +27,6 @@ class Arrivals {
     virtual void job_ended(const JobEnd& end) = 0;
     // Whether there are jobs still to come, now or once others have ended.
     virtual bool has_more() const = 0;
-};
-
-// Dates of submissions; at one date, in the order of the workload.
-class Agenda {
-  public:
-    void add(double date, JobIndex job) {
-        heap_.push_back({date, job});
-        std::push_heap(heap_.begin(), heap_.end(), is_later);
-    }
-    double next_date() const { return heap_.empty() ? infinity : heap_.front().date; }
-    JobIndex take(double now) {
-        if (next_date() > now) {
-            return no_job;
-        }
-        std::pop_heap(heap_.begin(), heap_.end(), is_later);
-        const JobIndex job = heap_.back().job;
-        heap_.pop_back();
-        return job;
-    }
-
-  private:
-    struct Entry {
-        double date;
-        JobIndex job;
-    };
-    static bool is_later(const Entry& a, const Entry& b) {
-        return a.date != b.date ? a.date > b.date : a.job > b.job;
-    }
-
-    std::vector<Entry> heap_;
 };
 
 } // namespace noctule

@@ -5,6 +5,7 @@
 // nothing moves, not even by a rounding, where all ends are the recorded ones.
 #pragma once
 
+#include "replay/agenda.hpp"
 #include "replay/arrivals.hpp"
 #include "replay/calendar.hpp"
 #include "replay/satisfaction.hpp"

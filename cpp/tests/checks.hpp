@@ -45,5 +45,6 @@ void test_mpi();
 void test_fluid();
 void test_load();
 void test_protocol();
+void test_replay();
 
 } // namespace noctule

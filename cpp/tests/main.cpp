@@ -426,6 +426,7 @@ int main() {
     test_mpi();
     test_fluid();
     test_load();
+    test_replay();
     test_protocol();
     std::printf("%d passed, %d failed\n", n_passed, n_failed);
     return n_failed == 0 ? 0 : 1;

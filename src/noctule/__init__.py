@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from noctule.replay import DistributionBased as DistributionBased
     from noctule.replay import Feedback as Feedback
     from noctule.replay import Fluid as Fluid
+    from noctule.replay import Resampling as Resampling
     from noctule.replay import Rigid as Rigid
     from noctule.schedule import Schedule as Schedule
     from noctule.simulation import Simulation as Simulation
@@ -51,6 +52,7 @@ _HOME = {
     "Job": "noctule.workload",
     "Platform": "noctule.platform",
     "Policy": "noctule.policy",
+    "Resampling": "noctule.replay",
     "Rigid": "noctule.replay",
     "Schedule": "noctule.schedule",
     "Simulation": "noctule.simulation",
@@ -73,6 +75,7 @@ __all__ = [
     "Job",
     "Platform",
     "Policy",
+    "Resampling",
     "Rigid",
     "Schedule",
     "Simulation",

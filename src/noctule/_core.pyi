@@ -483,7 +483,7 @@ class ViewWindow:
 class AttemptOptions:
     """What is done about interrupted jobs."""
 
-    def __init__(self, resubmit: bool, max_attempts: int, checkpoint_every: float, checkpoint_cost: float, restart_cost: float) -> None: ...
+    def __init__(self, resubmit: bool, max_attempts: int, checkpoint_every: float, checkpoint_cost: float, restart_cost: float, resubmit_killed: int) -> None: ...
 
 class Engine:
     """The time-keeper of one run."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, Literal, Protocol, TypeGuard, get_args
 
 import numpy as np
@@ -24,6 +24,7 @@ import numpy.typing as npt
 from noctule import _core
 from noctule.errors import InputError
 from noctule.policy import PolicySpec
+from noctule.resampling import Population, draw_population
 from noctule.sessions import (
     SessionGraph,
     Sessions,
@@ -36,7 +37,7 @@ from noctule.sessions import (
 )
 from noctule.sessions.partition import CUTS, SAME_DATE
 from noctule.sessions.reading import session_paths
-from noctule.sessions.record import nobody_last
+from noctule.sessions.record import Record, nobody_last
 from noctule.sessions.think_times import MOST_STRETCHED
 from noctule.units import DURATION
 from noctule.workload import Workload
@@ -48,10 +49,14 @@ __all__ = [
     "Feedback",
     "Fluid",
     "Replay",
+    "Replayed",
+    "Resampling",
     "Rigid",
+    "draws_without_seed",
     "make_replay",
     "session_file_names",
     "session_folder",
+    "with_seed",
     "with_sessions",
 ]
 
@@ -60,6 +65,7 @@ THINK: tuple[Think, ...] = get_args(Think)
 
 _CUT_AND_TIME = re.compile(rf"({'|'.join(CUTS)}):(.*)", re.DOTALL)
 _MOST_SEEDS = 2**63
+_MOST_WEEKS = 100_000
 
 
 class Replay(Protocol):
@@ -69,8 +75,16 @@ class Replay(Protocol):
     def resubmit(self) -> int:
         """How often a job that was killed is submitted again."""
 
-    def users_of(self, workload: Workload) -> _core.GroupPlan | None:
-        """Return what users do, as the core takes it; None if jobs come at their own dates."""
+    def applied_to(self, workload: Workload) -> Replayed:
+        """Return the jobs of a run, and what users do about them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The jobs of a run, and what users do, as the core takes it; None if dates are as given."""
+
+    workload: Workload
+    users: _core.GroupPlan | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +101,9 @@ class Rigid:
         """Refuse a number that is none."""
         _check_resubmit(self.resubmit)
 
-    def users_of(self, workload: Workload) -> None:
-        """Return nothing: jobs come at their own dates."""
+    def applied_to(self, workload: Workload) -> Replayed:
+        """Return the jobs as they are."""
+        return Replayed(workload)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,10 +136,10 @@ class Feedback:
         """Refuse what means nothing before any log is read."""
         _check(self)
 
-    def users_of(self, workload: Workload) -> _core.GroupPlan:
+    def applied_to(self, workload: Workload) -> Replayed:
         """Return sessions, and what each of them waits for."""
         sessions = _sessions_of(self, workload)
-        return _plan(self, sessions, sessions.graph)
+        return Replayed(workload, _plan(self, sessions.record, sessions.graph))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,10 +149,11 @@ class Adjusted(Feedback):
     Its attributes are those of Feedback.
     """
 
-    def users_of(self, workload: Workload) -> _core.GroupPlan:
+    def applied_to(self, workload: Workload) -> Replayed:
         """Return batches, and what each of them waits for."""
         sessions = _sessions_of(self, workload)
-        return _plan(self, sessions, find_batches(sessions).graph)
+        graph = find_batches(sessions).graph
+        return Replayed(workload, _plan(self, sessions.record, graph))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,10 +168,11 @@ class Fluid(Feedback):
 
     think: Think = "dropped"
 
-    def users_of(self, workload: Workload) -> _core.GroupPlan:
+    def applied_to(self, workload: Workload) -> Replayed:
         """Return batches, what each of them waits for, and when users work."""
         sessions = _sessions_of(self, workload)
-        return _plan(self, sessions, find_batches(sessions).graph, _recorded_periods(sessions))
+        graph, periods = find_batches(sessions).graph, _recorded_periods(sessions)
+        return Replayed(workload, _plan(self, sessions.record, graph, calendar=periods))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,11 +200,61 @@ class DistributionBased(Feedback):
         if self.activity not in ("user", "log"):
             raise InputError(f"activity: got {self.activity!r}, expected user or log")
 
-    def users_of(self, workload: Workload) -> _core.GroupPlan:
+    def applied_to(self, workload: Workload) -> Replayed:
         """Return batches, what each of them waits for, and when users work."""
         sessions = _sessions_of(self, workload)
         graph = find_batches(sessions).graph
-        return _plan(self, sessions, graph, _weekly_hours(self, sessions, graph))
+        hours = _weekly_hours(self, sessions, graph)
+        return Replayed(workload, _plan(self, sessions.record, graph, calendar=hours))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resampling(Feedback):
+    """Users drawn from the log, who arrive, work week by week, and leave when jobs are slow.
+
+    Their sessions wait for results as in Feedback. When all jobs of a user's week have ended, she
+    leaves with probability 1 / (1 + exp(-steepness × (slowdown - patience))), where the slowdown is
+    the mean bounded one of that week's jobs; otherwise she begins the next week at its date, or at
+    once if that has passed. See `noctule.resampling` for what is drawn. After Zakay and Feitelson.
+
+    Attributes:
+        seed: of what is drawn.
+        weeks: in which users arrive and work.
+        patience: mean bounded slowdown at which every other user leaves.
+        steepness: how fast the probability to leave grows with the slowdown.
+    """
+
+    seed: int
+    weeks: int
+    patience: float
+    steepness: float
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing before any log is read."""
+        _check(self)
+        _check_seed(self.seed)
+        if not (isinstance(self.weeks, int) and 1 <= self.weeks <= _MOST_WEEKS):
+            raise InputError(f"weeks: got {self.weeks!r}, expected a whole number >= 1")
+        for name in ("patience", "steepness"):
+            value = getattr(self, name)
+            if not _is_number(value) or value < 0:
+                raise InputError(f"{name}: got {value!r}, expected a number >= 0")
+
+    def applied_to(self, workload: Workload) -> Replayed:
+        """Return jobs of users who were drawn, what they wait for, and when they leave."""
+        sessions = _sessions_of(self, workload)
+        drawn = draw_population(workload, sessions, weeks=self.weeks, seed=self.seed)
+        leaving = _core.PopulationPlan(
+            _small(drawn.stretch),
+            _small(drawn.n_sessions),
+            _small(drawn.n_jobs_left),
+            drawn.luck,
+            half=float(self.patience),
+            steepness=float(self.steepness),
+        )
+        record = Record.of(drawn.workload)
+        plan = _plan(self, record, drawn.graph, drawn=drawn, population=leaving)
+        return Replayed(drawn.workload, plan)
 
 
 #: Replay models by the names that texts give them.
@@ -197,6 +264,7 @@ REPLAYS: Mapping[str, Callable[..., Replay]] = {
     "adjusted": Adjusted,
     "fluid": Fluid,
     "distribution": DistributionBased,
+    "resampling": Resampling,
 }
 
 
@@ -204,12 +272,7 @@ def make_replay(replay: str | Replay) -> Replay:
     """Return a replay model; a text is `feedback(threshold=60min)`, as policies are written."""
     if not isinstance(replay, str):
         return replay
-    try:
-        spec = PolicySpec.parse(replay)
-    except InputError as error:
-        raise InputError(f"replay: {str(error).removeprefix('policy').lstrip(': ')}") from None
-    if spec.name not in REPLAYS:
-        raise InputError(f"replay: got {spec.name!r}, expected one of {', '.join(REPLAYS)}")
+    spec = _spec(replay)
     model: Any = REPLAYS[spec.name]
     known = [field.name for field in fields(model)]
     for name in spec.parameters:
@@ -217,13 +280,29 @@ def make_replay(replay: str | Replay) -> Replay:
             raise InputError(
                 f"replay {spec.name}: no parameter {name}, expected some of {', '.join(known)}"
             )
-    if "seed" in known and "seed" not in spec.parameters:
-        raise InputError(f"replay {spec.name}: seed: missing, expected seed=1 or another")
+    for field in fields(model):
+        if field.default is MISSING and field.name not in spec.parameters:
+            raise InputError(
+                f"replay {spec.name}: {field.name}: missing, expected {field.name}=..."
+            )
     try:
         made: Replay = model(**spec.parameters)
     except InputError as error:
         raise InputError(f"replay {spec.name}: {error}") from None
     return made
+
+
+def draws_without_seed(replay: str) -> bool:
+    """Tell whether the text of a model that draws says nothing about its seed."""
+    spec = _spec(replay)
+    model: Any = REPLAYS[spec.name]
+    return "seed" not in spec.parameters and any(one.name == "seed" for one in fields(model))
+
+
+def with_seed(replay: str, seed: int) -> str:
+    """Return the text of a replay model with a seed."""
+    spec = _spec(replay)
+    return str(PolicySpec(spec.name, {**spec.parameters, "seed": seed}))
 
 
 def session_folder(replay: str | Replay) -> str | None:
@@ -243,9 +322,20 @@ def session_file_names(replay: str | Replay) -> list[str]:
 
 def with_sessions(replay: str, sessions: str) -> str:
     """Return the text of a replay model with these sessions, a folder or a text such as max:1h."""
-    spec = PolicySpec.parse(replay)
+    spec = _spec(replay)
     others = {name: value for name, value in spec.parameters.items() if name != "sessions"}
     return str(PolicySpec(spec.name, {**others, "sessions": sessions}))
+
+
+def _spec(text: str) -> PolicySpec:
+    """Read the text of a replay model, of which the name is known."""
+    try:
+        spec = PolicySpec.parse(text)
+    except InputError as error:
+        raise InputError(f"replay: {str(error).removeprefix('policy').lstrip(': ')}") from None
+    if spec.name not in REPLAYS:
+        raise InputError(f"replay: got {spec.name!r}, expected one of {', '.join(REPLAYS)}")
+    return spec
 
 
 def _check(model: Feedback) -> None:
@@ -313,6 +403,11 @@ def _check_seed(value: object) -> None:
 
 def _sessions_of(model: Feedback, workload: Workload) -> Sessions:
     """Return the sessions of a workload, found or given."""
+    if workload.has_dependencies:
+        raise InputError(
+            f"replay: the jobs of {workload.source or workload.name} have dependencies of their "
+            "own, expected rigid"
+        )
     told = _cut_and_threshold(model)
     if told is not None:
         return find_sessions(workload, threshold=told[1], cut=told[0])
@@ -326,29 +421,32 @@ def _sessions_of(model: Feedback, workload: Workload) -> Sessions:
 
 def _plan(
     model: Feedback,
-    sessions: Sessions,
+    record: Record,
     graph: SessionGraph,
+    *,
     calendar: _core.Calendar | None = None,
+    drawn: Population | None = None,
+    population: _core.PopulationPlan | None = None,
 ) -> _core.GroupPlan:
     base, slope = _line(model, graph)
     return _core.GroupPlan(
         start_time=graph.start_time,
         response_time=graph.response_time,
-        user=_small(nobody_last(graph.user, len(sessions.record.users))),
-        keeps_date=np.empty(0, dtype=np.uint8),
+        user=_small(nobody_last(graph.user, len(record.users))),
+        keeps_date=np.empty(0, dtype=np.uint8) if drawn is None else drawn.keeps_date,
         first_job=_small(graph.first_job),
         jobs=_small(graph.jobs),
-        submit_time=sessions.record.submit_time,
+        submit_time=record.submit_time,
         first_dependency=_small(graph.first_dependency),
         dependency=_small(graph.dependency),
-        due=_due(graph),
+        due=_due(graph) if drawn is None else drawn.due,
         think_time=graph.think_time,
         thinking=THINK.index(model.think),
         base=base,
         slope=slope,
         most=MOST_STRETCHED,
         calendar=calendar,
-        population=None,
+        population=population,
     )
 
 

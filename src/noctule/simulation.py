@@ -81,28 +81,29 @@ class Simulation:
             options: see Options.
         """
         self.platform = platform
-        self.workload = workload
+        self.options = Options(**options)
+        self._replay = make_replay(self.options.replay)
+        replayed = self._replay.applied_to(workload)
+        self.workload = workload = replayed.workload
         self.external_events = _as_lists(external_events)
         self.windows = (windows or Windows()).on(platform.n_hosts)
-        self.options = Options(**options)
         self._policy = make_policy(policy)
-        self._replay = make_replay(self.options.replay)
         self._refuse_unsupported()
+        self.moves_submissions = replayed.users is not None
+        if self.moves_submissions and submitters is not None:
+            raise InputError("replay: got submitters as well, expected one or the other")
         scale = workload.reference_speed
         if scale is None:
             scale = platform.reference_speed
         machine = self._machine_setup()
-        users = self._replay.users_of(workload)
-        if users is not None:
-            self._refuse_other_dates(submitters)
-        self._moves_submissions = users is not None
-        self._engine = self._make_engine(scale, machine, _positions(workload, submitters), users)
+        positions = _positions(workload, submitters)
+        self._engine = self._make_engine(scale, machine, positions, replayed.users)
         self._jobs = RunJobs(
             self._engine,
             workload,
             scale,
             runs_programs=machine is not None and not machine.is_book,
-            resubmits=self.options.on_failure == "resubmit",
+            resubmits=self.options.on_failure == "resubmit" or self._replay.resubmit > 0,
         )
         self.view = View(self._engine, self._jobs, self.options.clairvoyant)
         self._ended = False
@@ -129,6 +130,7 @@ class Simulation:
             or options.on_failure == "resubmit"
             or options.checkpoint_every < math.inf
             or options.restart_cost > 0
+            or self._replay.resubmit > 0
         )
 
     @property
@@ -216,7 +218,7 @@ class Simulation:
             spent=engine.spent if self._ended and self._counts_energy else engine.spent(),
             end=engine.now,
             notes=[*engine.warnings(), *self._policy_warnings()],
-            recorded=self.workload.submit_time if self._moves_submissions else None,
+            recorded=self.workload.submit_time if self.moves_submissions else None,
         )
         if self._ended:
             self._schedule = schedule
@@ -311,6 +313,7 @@ class Simulation:
             options.checkpoint_every,
             options.checkpoint_cost,
             options.restart_cost,
+            self._replay.resubmit,
         )
 
     def _refuse_unsupported(self) -> None:
@@ -331,15 +334,6 @@ class Simulation:
                 f"{self.workload.source or self.workload.name}: job {job_id}: "
                 f"profile type {kind} cannot be simulated ({len(unsupported)} such jobs)"
             )
-
-    def _refuse_other_dates(self, submitters: object) -> None:
-        where = self.workload.source or self.workload.name
-        if self.workload.has_dependencies:
-            raise InputError(
-                f"replay: the jobs of {where} have dependencies of their own, expected rigid"
-            )
-        if submitters is not None:
-            raise InputError("replay: got submitters as well, expected one or the other")
 
     def _complaint(self, error: BaseException) -> str:
         frames = traceback.extract_tb(error.__traceback__)

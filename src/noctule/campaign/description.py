@@ -28,7 +28,7 @@ from noctule.formats.event_files import load_events
 from noctule.formats.rates import load_rate
 from noctule.formats.toml_table import Table, read_toml
 from noctule.formats.windows_toml import load_windows
-from noctule.replay import session_folder
+from noctule.replay import draws_without_seed, session_folder, with_seed
 from noctule.run import SimulationOptions
 from noctule.simulation import Options
 
@@ -115,9 +115,11 @@ def _described(
     )
     policies = _variants(table, "policies", place, policy_variants)
     seeds = _seeds(table, place)
-    _check_seeds(table, seeds, {**workloads, **policies})
     option_files: dict[tuple[str, str], FileRef] = {}
     options = _options(table, place, option_files)
+    drawn = [label for label, one in {**workloads, **policies}.items() if one.seeded]
+    drawn += [str(one) for one in options.get("replay", ()) if draws_without_seed(str(one))]
+    _check_seeds(table, seeds, drawn)
     measures = _measures(table, place, options)
     axes = _axes(workloads, platforms, policies, seeds, options)
     campaign = Campaign(
@@ -181,13 +183,12 @@ def _seeds(table: Table, place: Place) -> Sequence[int]:
     return tuple(value)
 
 
-def _check_seeds(table: Table, seeds: Sequence[int], variants: Mapping[str, Variant[Any]]) -> None:
-    for label, variant in variants.items():
-        if variant.seeded and not seeds:
-            raise InputError(
-                f"{table.place('seeds')}: missing, expected some for {label}, "
-                "which is drawn at random"
-            )
+def _check_seeds(table: Table, seeds: Sequence[int], drawn: Sequence[str]) -> None:
+    if drawn and not seeds:
+        raise InputError(
+            f"{table.place('seeds')}: missing, expected some for {drawn[0]}, "
+            "which is drawn at random"
+        )
 
 
 def _options(
@@ -207,16 +208,22 @@ def _options(
             continue
         told = [_converted(where, {name: one}, SimulationOptions) for one in values]
         for one in told:
-            placed(f"{where}.{name}", lambda one=one: Options(**one.as_keywords()))
-            if session_folder(one.replay) is not None:
-                raise InputError(
-                    f"{where}.{name}: got {one.replay!r}, which reads session files, "
-                    "expected a threshold in a campaign"
-                )
+            placed(f"{where}.{name}", _check_options, one)
         found[name] = tuple(getattr(one, name) for one in told)
         if len(set(found[name])) < len(values):
             raise InputError(f"{where}.{name}: a value is there twice")
     return found
+
+
+def _check_options(given: SimulationOptions) -> None:
+    replay = given.replay
+    if draws_without_seed(replay):  # any seed will do to see whether the rest means something
+        replay = with_seed(replay, 0)
+    Options(**msgspec.structs.replace(given, replay=replay).as_keywords())
+    if session_folder(replay) is not None:
+        raise InputError(
+            f"got {given.replay!r}, which reads session files, expected a threshold in a campaign"
+        )
 
 
 def _option_files(

@@ -249,6 +249,7 @@ def _is_batched(simulation: Simulation) -> bool:
     return (
         simulation.is_native
         and simulation.options.energy == "off"
+        and not simulation.moves_submissions
         and not simulation.may_interrupt_jobs
     )
 

@@ -16,6 +16,7 @@ from noctule.campaign.specs import PlatformSpec, RunSpec, Value, WorkloadSpec
 from noctule.campaign.variants import PolicyChoice, Variant
 from noctule.policies.native import NATIVE_POLICIES
 from noctule.policy import PolicySpec
+from noctule.replay import draws_without_seed, with_seed
 from noctule.run import SimulationOptions
 
 CLAIRVOYANT, UNLIMITED = "clairvoyant", "unlimited"
@@ -152,12 +153,15 @@ class Plan:
             dict(zip(campaign.options, chosen, strict=True))
             for chosen in itertools.product(*values)
         ]
+        calm_options = [one for one in options if not _draws_users(one)]
+        drawn_options = [one for one in options if _draws_users(one)]
         for workload in _admitted(grid, "workload", campaign.workloads):
             calm = [one for one in policies if not (workload.seeded or one.seeded)]
             drawn = [one for one in policies if workload.seeded or one.seeded]
-            yield workload, None, platforms, options, calm
+            yield workload, None, platforms, calm_options, calm
             for seed in seeds:
                 yield workload, seed, platforms, options, drawn
+                yield workload, seed, platforms, drawn_options, calm
 
     def _is_excluded(self, combination: _Combination, labels: Labels) -> bool:
         definitions = {
@@ -196,6 +200,9 @@ class Plan:
         options = {
             name: value for name, value in combination.options.items() if name not in FILE_OPTIONS
         }
+        if _draws_users(options):
+            assert combination.seed is not None
+            options["replay"] = with_seed(str(options["replay"]), combination.seed)
         return RunSpec(
             workload=msgspec.structs.replace(workload.spec, seed=seed),
             platform=combination.platform.spec,
@@ -206,6 +213,11 @@ class Plan:
             keep_jobs=self.campaign.keep_jobs,
             **files,
         )
+
+
+def _draws_users(options: Mapping[str, Value]) -> bool:
+    """Tell whether the users of a run are drawn from the seed of the campaign."""
+    return draws_without_seed(str(options.get("replay", "rigid")))
 
 
 def _admitted(grid: Grid, axis: str, variants: Mapping[str, Variant[Any]]) -> list[Variant[Any]]:
