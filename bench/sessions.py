@@ -1,9 +1,11 @@
-"""How long it takes to find the sessions of CEA-Curie, beside reading the log and a bare loop.
+"""How long it takes to find the sessions of CEA-Curie, and to replay those of KTH.
 
     python bench/sessions.py
 
-The loop only tells where a user paused: no graph, no think times. The log is read from
-$NOCTULE_SHARED/traces (default ../shared). Prints a table; the exit code is 1 if a bound is missed.
+Finding is set beside reading the log and a bare loop, which only tells where a user paused: no
+graph, no think times. Replays with feedback are set beside the rigid one; what they need to know of
+the sessions is found beforehand. The logs are read from $NOCTULE_SHARED/traces (default ../shared).
+Prints a table; the exit code is 1 if a bound is missed.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from measures import Measure, report
@@ -29,15 +32,20 @@ from noctule.sessions import (
 from noctule.sessions.partition import CUTS
 
 LOG = "CEA-Curie-2011-2.1-cln.swf.xz"
+REPLAYED = "KTH-SP2-1996-2.1-cln.swf.xz"
 THRESHOLD = 3600.0
 REPEATS = 3
+# runs of milliseconds
+REPLAYS = 30
+# how much longer a replay with feedback may take than a rigid one
+FEEDBACK = 1.5
 # all of it, with the reading, in seconds
 WISH = 3.0
 
 
-def best(call: Callable[[], object]) -> float:
+def best(call: Callable[[], object], n_times: int = REPEATS) -> float:
     times = []
-    for _ in range(REPEATS):
+    for _ in range(n_times):
         began = time.perf_counter()
         call()
         times.append(time.perf_counter() - began)
@@ -92,14 +100,40 @@ def measures(path: Path, folder: Path) -> Iterator[Measure]:
     yield Measure("the same", f"{seconds:.2f} s", "seconds", seconds / WISH, 1.0)
 
 
+def replays(path: Path) -> Iterator[Measure]:
+    workload = nt.load_workload(path, walltime_factor=2)
+    platform = nt.Platform.homogeneous(100)
+
+    def seconds(replay: nt.replay.Replay) -> float:
+        run = partial(nt.simulate, platform, workload, "easy", replay=replay)
+        assert len(run()) == len(workload)
+        return best(run, REPLAYS)
+
+    rigid = seconds(nt.Rigid())
+    unit = f"rigid {rigid * 1e3:.1f} ms"
+    single = find_sessions(workload, threshold=0)
+    hourly = find_sessions(workload, threshold=THRESHOLD)
+    for what, replay, bound in (
+        ("feedback, arrival 0", nt.Feedback(sessions=single), FEEDBACK),
+        ("feedback, arrival 60 min", nt.Feedback(sessions=hourly), FEEDBACK),
+        ("feedback, sessions found as well", nt.Feedback(threshold=THRESHOLD), 3),
+        ("adjusted", nt.Adjusted(sessions=hourly), 4),
+        ("fluid", nt.Fluid(sessions=hourly), 5),
+        ("distribution-based", nt.DistributionBased(sessions=hourly, seed=1), 5),
+    ):
+        took = seconds(replay)
+        yield Measure(f"KTH, {what}", f"{took * 1e3:.1f} ms", unit, took / rigid, bound)
+
+
 def main() -> int:
     shared = Path(os.environ.get("NOCTULE_SHARED", "../shared"))
-    path = shared / "traces" / LOG
-    if not path.exists():
-        print(f"{path}: no such file, expected the log; NOCTULE_SHARED can name its folder")
-        return 0
+    paths = [shared / "traces" / name for name in (LOG, REPLAYED)]
+    for path in paths:
+        if not path.exists():
+            print(f"{path}: no such file, expected the log; NOCTULE_SHARED can name its folder")
+            return 0
     with tempfile.TemporaryDirectory() as folder:
-        return report(measures(path, Path(folder)))
+        return report(chain(measures(paths[0], Path(folder)), replays(paths[1])))
 
 
 if __name__ == "__main__":

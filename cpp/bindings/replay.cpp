@@ -15,54 +15,33 @@ template <typename T> std::vector<T> copied(const Values<T>& values) {
     return {values.data(), values.data() + values.shape(0)};
 }
 
-// The edges the other way, as a run follows them when groups end.
-void set_waiting(GroupPlan& plan, std::span<const std::uint32_t> first_dependency,
-                 std::span<const std::uint32_t> dependency, std::span<const double> due,
-                 std::span<const double> think_time) {
-    plan.first_waiting.assign(plan.n_groups() + std::size_t{1}, 0);
-    for (const GroupIndex on : dependency) {
-        ++plan.first_waiting[on + std::size_t{1}];
-    }
-    for (std::size_t group = 0; group < plan.n_groups(); ++group) {
-        plan.first_waiting[group + 1] += plan.first_waiting[group];
-    }
-    std::vector<std::uint32_t> next = plan.first_waiting;
-    plan.waiting.resize(dependency.size());
-    for (GroupIndex group = 0; group < plan.n_groups(); ++group) {
-        plan.n_dependencies.push_back(first_dependency[group + 1] - first_dependency[group]);
-        for (std::uint32_t i = first_dependency[group]; i < first_dependency[group + 1]; ++i) {
-            plan.waiting[next[dependency[i]]++] = {group, due[i], think_time[i]};
-        }
-    }
+template <typename T> std::vector<T> copied(const Values<T>& values, std::size_t n) {
+    span_of(values, n); // as many as expected
+    return copied(values);
 }
 
 std::shared_ptr<GroupPlan>
-make_group_plan(const Values<double>& start_time, const Values<double>& response_time,
+make_group_plan(const Values<double>& start_time, const Values<double>& end_time,
                 const Values<std::uint32_t>& user, const Values<std::uint8_t>& keeps_date,
                 const Values<std::uint32_t>& first_job, const Values<std::uint32_t>& jobs,
                 const Values<double>& submit_time, const Values<std::uint32_t>& first_dependency,
-                const Values<std::uint32_t>& dependency, const Values<double>& due,
-                const Values<double>& think_time, int thinking, double base, double slope,
-                double most, std::shared_ptr<Calendar> calendar,
+                const Values<std::uint32_t>& dependency, const Values<double>& think_time,
+                const Thinking& thinking, std::shared_ptr<Calendar> calendar,
                 std::shared_ptr<PopulationPlan> population) {
     auto plan = std::make_shared<GroupPlan>();
     const std::size_t n = start_time.shape(0), n_edges = dependency.shape(0);
     plan->start_time = copied(start_time);
-    span_of(response_time, n);
-    span_of(user, n);
-    span_of(first_job, n + 1);
-    span_of(submit_time, jobs.shape(0));
-    plan->response_time = copied(response_time);
-    plan->user = copied(user);
+    plan->end_time = copied(end_time, n);
+    plan->user = copied(user, n);
     plan->keeps_date = copied(keeps_date);
-    plan->first_job = copied(first_job);
+    plan->first_job = copied(first_job, n + 1);
     plan->jobs = copied(jobs);
-    plan->submit_time = copied(submit_time);
-    set_waiting(*plan, span_of(first_dependency, n + 1), span_of(dependency, n_edges),
-                span_of(due, n_edges), span_of(think_time, n_edges));
-    plan->thinking = {static_cast<Thinking::Kind>(thinking), base, slope, most};
+    plan->submit_time = copied(submit_time, jobs.shape(0));
+    plan->thinking = thinking;
     plan->calendar = std::move(calendar);
     plan->population = std::move(population);
+    plan->set_dependencies(span_of(first_dependency, n + 1), span_of(dependency, n_edges),
+                           span_of(think_time, n_edges));
     return plan;
 }
 
@@ -127,12 +106,18 @@ void bind_replay(nb::module_& module) {
     nb::class_<PopulationPlan>(module, "PopulationPlan", "Users who leave when runs are slow.")
         .def(nb::new_(&make_population), nb::arg("stretch_of_group"), nb::arg("n_groups"),
              nb::arg("n_jobs_left"), nb::arg("luck"), nb::arg("half"), nb::arg("steepness"));
+    nb::class_<Thinking>(module, "Thinking", "What becomes of think times.")
+        .def(
+            "__init__",
+            [](Thinking* self, int kind, double base, double slope, double most) {
+                new (self) Thinking{static_cast<Thinking::Kind>(kind), base, slope, most};
+            },
+            nb::arg("kind"), nb::arg("base"), nb::arg("slope"), nb::arg("most"));
     nb::class_<GroupPlan>(module, "GroupPlan", "Groups of jobs, and what each of them waits for.")
-        .def(nb::new_(&make_group_plan), nb::kw_only(), nb::arg("start_time"),
-             nb::arg("response_time"), nb::arg("user"), nb::arg("keeps_date"), nb::arg("first_job"),
-             nb::arg("jobs"), nb::arg("submit_time"), nb::arg("first_dependency"),
-             nb::arg("dependency"), nb::arg("due"), nb::arg("think_time"), nb::arg("thinking"),
-             nb::arg("base"), nb::arg("slope"), nb::arg("most"), nb::arg("calendar").none(),
+        .def(nb::new_(&make_group_plan), nb::kw_only(), nb::arg("start_time"), nb::arg("end_time"),
+             nb::arg("user"), nb::arg("keeps_date"), nb::arg("first_job"), nb::arg("jobs"),
+             nb::arg("submit_time"), nb::arg("first_dependency"), nb::arg("dependency"),
+             nb::arg("think_time"), nb::arg("thinking"), nb::arg("calendar").none(),
              nb::arg("population").none());
 }
 

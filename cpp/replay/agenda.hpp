@@ -11,16 +11,19 @@ namespace noctule {
 // At one date, in the order of the workload.
 class Agenda {
   public:
+    double next_date() const { return heap_.empty() ? infinity : heap_.front().date; }
+
     void add(double date, JobIndex job) {
         heap_.push_back({date, job});
-        std::push_heap(heap_.begin(), heap_.end(), is_later);
+        std::push_heap(heap_.begin(), heap_.end(), Later{});
     }
-    double next_date() const { return heap_.empty() ? infinity : heap_.front().date; }
+
+    // The next job whose date has come; no_job if there is none.
     JobIndex take(double now) {
         if (heap_.empty() || heap_.front().date > now) {
             return no_job;
         }
-        std::pop_heap(heap_.begin(), heap_.end(), is_later);
+        std::pop_heap(heap_.begin(), heap_.end(), Later{});
         const JobIndex job = heap_.back().job;
         heap_.pop_back();
         return job;
@@ -31,9 +34,11 @@ class Agenda {
         double date;
         JobIndex job;
     };
-    static bool is_later(const Entry& a, const Entry& b) {
-        return a.date != b.date ? a.date > b.date : a.job > b.job;
-    }
+    struct Later {
+        bool operator()(const Entry& a, const Entry& b) const {
+            return a.date != b.date ? a.date > b.date : a.job > b.job;
+        }
+    };
 
     std::vector<Entry> heap_;
 };

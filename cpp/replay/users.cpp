@@ -1,14 +1,57 @@
 #include "replay/users.hpp"
 
 #include <algorithm>
-#include <span>
+#include <cmath>
 
 namespace noctule {
+
+namespace {
+
+// Dates that differ by less are the same: sums are rounded.
+constexpr double same_date = 1e-6;
+
+} // namespace
 
 double Thinking::factor(double recorded_response, double response) const {
     const double before = base + slope * recorded_response;
     const double after = base + slope * response;
     return before > 0 && before < infinity ? std::clamp(after / before, 0.0, most) : 1.0;
+}
+
+// The edges the other way, as a run follows them when groups end.
+void GroupPlan::set_dependencies(std::span<const std::uint32_t> first_dependency,
+                                 std::span<const GroupIndex> dependency,
+                                 std::span<const double> think_times) {
+    first_waiting.assign(n_groups() + std::size_t{1}, 0);
+    for (const GroupIndex on : dependency) {
+        ++first_waiting[on + std::size_t{1}];
+    }
+    for (std::size_t group = 0; group < n_groups(); ++group) {
+        first_waiting[group + 1] += first_waiting[group];
+    }
+    std::vector<std::uint32_t> next = first_waiting;
+    std::vector<double> dates(dependency.size());
+    bool is_usual = true;
+    waiting.resize(dependency.size());
+    think_time.resize(thinking.kind == Thinking::Kind::reacting ? dependency.size() : 0);
+    for (GroupIndex group = 0; group < n_groups(); ++group) {
+        n_dependencies.push_back(first_dependency[group + 1] - first_dependency[group]);
+        for (std::uint32_t i = first_dependency[group]; i < first_dependency[group + 1]; ++i) {
+            const GroupIndex on = dependency[i];
+            const std::uint32_t place = next[on]++;
+            const double told = start_time[group] - think_times[i];
+            const bool is_recorded = std::abs(told - end_time[on]) <= same_date;
+            waiting[place] = group;
+            dates[place] = is_recorded ? end_time[on] : told;
+            is_usual = is_usual && is_recorded;
+            if (!think_time.empty()) {
+                think_time[place] = think_times[i];
+            }
+        }
+    }
+    if (!is_usual) {
+        due = std::move(dates);
+    }
 }
 
 Users::Users(std::shared_ptr<const GroupPlan> plan)
@@ -76,27 +119,29 @@ void Users::end(GroupIndex group, double now) {
         }
     }
     const auto& first = plan_->first_waiting;
+    const bool is_usual = plan_->thinking.kind == Thinking::Kind::kept && plan_->due.empty();
+    const double later = now - plan_->end_time[group];
     for (std::uint32_t i = first[group]; i < first[group + 1]; ++i) {
-        const Waiting& waiting = plan_->waiting[i];
-        Group& other = groups_[waiting.group];
-        other.shift = std::max(other.shift, shift_of(group, waiting, now));
+        Group& other = groups_[plan_->waiting[i]];
+        other.shift = std::max(other.shift, is_usual ? later : shift_of(group, i, now));
         if (--other.n_missing == 0) {
-            begin(waiting.group, now);
+            begin(plan_->waiting[i], now);
         }
     }
 }
 
-double Users::shift_of(GroupIndex ended, const Waiting& waiting, double now) const {
-    const double later = now - waiting.due;
+double Users::shift_of(GroupIndex ended, std::uint32_t waiting, double now) const {
+    const double later = now - (plan_->due.empty() ? plan_->end_time[ended] : plan_->due[waiting]);
     switch (plan_->thinking.kind) {
     case Thinking::Kind::kept:
         break;
     case Thinking::Kind::dropped:
-        return now - plan_->start_time[waiting.group];
+        return now - plan_->start_time[plan_->waiting[waiting]];
     case Thinking::Kind::reacting: {
+        const double recorded = plan_->end_time[ended] - plan_->start_time[ended];
         const double response = now - (plan_->start_time[ended] + groups_[ended].shift);
-        const double factor = plan_->thinking.factor(plan_->response_time[ended], response);
-        return later + waiting.think_time * (factor - 1.0);
+        const double factor = plan_->thinking.factor(recorded, response);
+        return later + plan_->think_time[waiting] * (factor - 1.0);
     }
     }
     return later;

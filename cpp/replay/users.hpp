@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace noctule {
@@ -31,18 +32,11 @@ struct Thinking {
     double factor(double recorded_response, double response) const;
 };
 
-// A group that waits for another one: it begins on time if that one ends at `due`.
-struct Waiting {
-    GroupIndex group;
-    double due;
-    double think_time;
-};
-
 // What was recorded of all groups; never changed, so that runs can share it.
 struct GroupPlan {
-    std::vector<double> start_time;    // of the first submission, by group
-    std::vector<double> response_time; // until the last finish, by group
-    std::vector<std::uint32_t> user;   // by group
+    std::vector<double> start_time;  // of the first submission, by group
+    std::vector<double> end_time;    // of the last finish, by group
+    std::vector<std::uint32_t> user; // by group
     // Whether a group never begins before its recorded date, by group; empty if all may.
     std::vector<std::uint8_t> keeps_date;
     std::vector<std::uint32_t> n_dependencies;
@@ -50,12 +44,20 @@ struct GroupPlan {
     std::vector<JobIndex> jobs;
     std::vector<double> submit_time;          // by job of the workload
     std::vector<std::uint32_t> first_waiting; // into the waiting, by group, and one more
-    std::vector<Waiting> waiting;
+    std::vector<GroupIndex> waiting;
+    // By waiting: when the group it waits for has to end for it to begin on time; empty if that is
+    // always the recorded end.
+    std::vector<double> due;
+    std::vector<double> think_time; // by waiting; empty if they are kept
     Thinking thinking;
     std::shared_ptr<const Calendar> calendar;         // null: users always work
     std::shared_ptr<const PopulationPlan> population; // null: nobody leaves
 
     GroupIndex n_groups() const { return static_cast<GroupIndex>(start_time.size()); }
+    // Enters what each group depends on, and the time that its user then thought.
+    void set_dependencies(std::span<const std::uint32_t> first_dependency,
+                          std::span<const GroupIndex> dependency,
+                          std::span<const double> think_times);
 };
 
 class Users final : public Arrivals {
@@ -76,7 +78,7 @@ class Users final : public Arrivals {
 
     void begin(GroupIndex group, double now);
     void end(GroupIndex group, double now);
-    double shift_of(GroupIndex ended, const Waiting& waiting, double now) const;
+    double shift_of(GroupIndex ended, std::uint32_t waiting, double now) const;
 
     std::shared_ptr<const GroupPlan> plan_;
     Agenda agenda_;

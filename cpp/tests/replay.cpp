@@ -11,53 +11,53 @@ namespace noctule {
 namespace {
 
 // Groups of one or two jobs each, which depend on some of those before them.
-GroupPlan random_plan(Random& random) {
+struct RandomGroups {
     GroupPlan plan;
-    const std::uint32_t n = draw(random, 1, 12);
-    std::vector<std::vector<Waiting>> waiting(n);
-    plan.first_job.push_back(0);
-    double start = 0.0;
-    for (GroupIndex group = 0; group < n; ++group) {
-        start += draw(random, 0, 50);
-        plan.start_time.push_back(start);
-        plan.response_time.push_back(10.0);
-        plan.user.push_back(0);
-        std::uint32_t n_dependencies = 0;
+    std::vector<std::uint32_t> first_dependency = {0};
+    std::vector<GroupIndex> dependency = {};
+    std::vector<double> think_time = {};
+
+    explicit RandomGroups(Random& random) {
+        double start = 0.0;
+        plan.first_job.push_back(0);
+        for (std::uint32_t n = draw(random, 1, 12); n > 0; --n) {
+            start += draw(random, 0, 50);
+            add(random, start);
+        }
+        plan.set_dependencies(first_dependency, dependency, think_time);
+    }
+
+    void add(Random& random, double start) {
+        const GroupIndex group = plan.n_groups();
         for (GroupIndex on = 0; on < group; ++on) {
             if (draw(random, 0, 2) == 0) {
-                const double think_time = draw(random, 0, 20);
-                waiting[on].push_back({group, start - think_time, think_time});
-                ++n_dependencies;
+                dependency.push_back(on);
+                think_time.push_back(draw(random, 0, 20));
             }
         }
-        plan.n_dependencies.push_back(n_dependencies);
+        first_dependency.push_back(static_cast<std::uint32_t>(dependency.size()));
+        plan.start_time.push_back(start);
+        plan.end_time.push_back(start + draw(random, 0, 20));
+        plan.user.push_back(0);
         for (std::uint32_t i = draw(random, 1, 2); i > 0; --i) {
-            const auto job = static_cast<JobIndex>(plan.jobs.size());
-            plan.jobs.push_back(job);
+            plan.jobs.push_back(static_cast<JobIndex>(plan.jobs.size()));
             plan.submit_time.push_back(start + (i == 1 ? 0.0 : 5.0));
         }
         plan.first_job.push_back(static_cast<std::uint32_t>(plan.jobs.size()));
     }
-    plan.first_waiting.push_back(0);
-    for (const std::vector<Waiting>& some : waiting) {
-        plan.waiting.insert(plan.waiting.end(), some.begin(), some.end());
-        plan.first_waiting.push_back(static_cast<std::uint32_t>(plan.waiting.size()));
-    }
-    return plan;
-}
+};
 
 // Dates by job, found group by group: all that a group depends on stands before it.
-std::vector<double> naive_dates(const GroupPlan& plan, const std::vector<double>& responses) {
+std::vector<double> naive_dates(const RandomGroups& groups, const std::vector<double>& responses) {
+    const GroupPlan& plan = groups.plan;
     std::vector<double> dates(plan.jobs.size());
     std::vector<double> ends(plan.n_groups(), 0.0);
     for (GroupIndex group = 0; group < plan.n_groups(); ++group) {
-        double begin = plan.n_dependencies[group] == 0 ? plan.start_time[group] : 0.0;
-        for (GroupIndex on = 0; on < group; ++on) {
-            for (std::uint32_t i = plan.first_waiting[on]; i < plan.first_waiting[on + 1]; ++i) {
-                if (plan.waiting[i].group == group) {
-                    begin = std::max(begin, ends[on] + plan.waiting[i].think_time);
-                }
-            }
+        const std::uint32_t first = groups.first_dependency[group];
+        const std::uint32_t last = groups.first_dependency[group + 1];
+        double begin = first == last ? plan.start_time[group] : 0.0;
+        for (std::uint32_t i = first; i < last; ++i) {
+            begin = std::max(begin, ends[groups.dependency[i]] + groups.think_time[i]);
         }
         for (std::uint32_t i = plan.first_job[group]; i < plan.first_job[group + 1]; ++i) {
             dates[i] = begin + (plan.submit_time[i] - plan.start_time[group]);
@@ -70,7 +70,8 @@ std::vector<double> naive_dates(const GroupPlan& plan, const std::vector<double>
 void users_submit_when_their_results_are_there() {
     Random random(3);
     for (int round = 0; round < 300; ++round) {
-        const auto plan = std::make_shared<GroupPlan>(random_plan(random));
+        const RandomGroups groups(random);
+        const auto plan = std::make_shared<GroupPlan>(groups.plan);
         std::vector<double> responses;
         for (std::size_t i = 0; i < plan->jobs.size(); ++i) {
             responses.push_back(draw(random, 0, 40));
@@ -94,7 +95,7 @@ void users_submit_when_their_results_are_there() {
             ends.emplace(now + responses[job], job);
         }
         CHECK(users.take(infinity) == no_job);
-        CHECK(dates == naive_dates(*plan, responses));
+        CHECK(dates == naive_dates(groups, responses));
     }
 }
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from noctule import _core
 from noctule.errors import InputError
 from noctule.policy import PolicySpec
-from noctule.resampling import Population, draw_population
+from noctule.resampling import draw_population
 from noctule.sessions import (
     SessionGraph,
     Sessions,
@@ -35,7 +35,7 @@ from noctule.sessions import (
     sessions_on,
     weekly_activity,
 )
-from noctule.sessions.partition import CUTS, SAME_DATE
+from noctule.sessions.partition import CUTS
 from noctule.sessions.reading import session_paths
 from noctule.sessions.record import Record, nobody_last
 from noctule.sessions.think_times import MOST_STRETCHED
@@ -253,7 +253,9 @@ class Resampling(Feedback):
             steepness=float(self.steepness),
         )
         record = Record.of(drawn.workload)
-        plan = _plan(self, record, drawn.graph, drawn=drawn, population=leaving)
+        plan = _plan(
+            self, record, drawn.graph, keeps_date=drawn.keeps_date, population=leaving
+        )
         return Replayed(drawn.workload, plan)
 
 
@@ -415,8 +417,13 @@ def _sessions_of(model: Feedback, workload: Workload) -> Sessions:
     if not isinstance(given, Sessions):
         assert given is not None
         return load_sessions(given, workload)
-    same = given.record.job_ids is workload.job_ids
-    return given if same else sessions_on(given, workload)
+    return given if _is_of(given.record, workload) else sessions_on(given, workload)
+
+
+def _is_of(record: Record, workload: Workload) -> bool:
+    return np.array_equal(record.job_ids, workload.job_ids) and np.array_equal(
+        record.submit_time, workload.submit_time
+    )
 
 
 def _plan(
@@ -425,39 +432,25 @@ def _plan(
     graph: SessionGraph,
     *,
     calendar: _core.Calendar | None = None,
-    drawn: Population | None = None,
+    keeps_date: npt.NDArray[np.uint8] | None = None,
     population: _core.PopulationPlan | None = None,
 ) -> _core.GroupPlan:
     base, slope = _line(model, graph)
     return _core.GroupPlan(
         start_time=graph.start_time,
-        response_time=graph.response_time,
+        end_time=graph.end_time,
         user=_small(nobody_last(graph.user, len(record.users))),
-        keeps_date=np.empty(0, dtype=np.uint8) if drawn is None else drawn.keeps_date,
+        keeps_date=np.empty(0, dtype=np.uint8) if keeps_date is None else keeps_date,
         first_job=_small(graph.first_job),
         jobs=_small(graph.jobs),
         submit_time=record.submit_time,
         first_dependency=_small(graph.first_dependency),
         dependency=_small(graph.dependency),
-        due=_due(graph) if drawn is None else drawn.due,
         think_time=graph.think_time,
-        thinking=THINK.index(model.think),
-        base=base,
-        slope=slope,
-        most=MOST_STRETCHED,
+        thinking=_core.Thinking(THINK.index(model.think), base, slope, MOST_STRETCHED),
         calendar=calendar,
         population=population,
     )
-
-
-def _due(graph: SessionGraph) -> npt.NDArray[np.float64]:
-    """Return when each dependency has to end for a group to begin at its recorded date.
-
-    That is the recorded end, to the last digit, unless files tell another think time.
-    """
-    told = np.repeat(graph.start_time, graph.n_dependencies) - graph.think_time
-    recorded = graph.end_time[graph.dependency]
-    return np.where(np.abs(told - recorded) <= SAME_DATE, recorded, told)
 
 
 def _line(model: Feedback, graph: SessionGraph) -> tuple[float, float]:

@@ -41,7 +41,6 @@ class Population:
     Attributes:
         workload: their jobs, as `17~2` for the second copy of job 17.
         graph: their sessions; those that begin a week depend on the ends of the week before.
-        due: when each dependency has to end for a session to begin on time.
         keeps_date: whether a session never begins before its date.
         stretch: the stretch of work of each session: a week of a user.
         n_sessions: of each stretch.
@@ -51,7 +50,6 @@ class Population:
 
     workload: Workload
     graph: SessionGraph
-    due: Floats
     keeps_date: npt.NDArray[np.uint8]
     stretch: Indices
     n_sessions: Indices
@@ -80,13 +78,13 @@ def draw_population(workload: Workload, sessions: Sessions, *, weeks: int, seed:
 class _Week:
     """What a user began in one week; sessions are counted inside it.
 
-    `dependencies` are, for each session, those on others of the week, with due dates and think
-    times; `last` are the sessions on which no other depends.
+    `dependencies` are, for each session, those on others of the week, with think times; `last` are
+    the sessions on which no other depends.
     """
 
     number: int
     sessions: Indices
-    dependencies: Sequence[Sequence[tuple[int, float, float]]]
+    dependencies: Sequence[Sequence[tuple[int, float]]]
     last: Sequence[int]
 
 
@@ -121,22 +119,18 @@ def _weeks_of_users(sessions: Sessions) -> dict[int, _Past]:
 
 def _week(graph: SessionGraph, number: int, members: Sequence[int]) -> _Week:
     place = {group: i for i, group in enumerate(members)}
-    dependencies: list[list[tuple[int, float, float]]] = []
+    dependencies: list[list[tuple[int, float]]] = []
     waited_for: set[int] = set()
     for group in members:
         edges = range(int(graph.first_dependency[group]), int(graph.first_dependency[group + 1]))
         inside = [edge for edge in edges if int(graph.dependency[edge]) in place]
         dependencies.append(
             [
-                (
-                    place[int(graph.dependency[edge])],
-                    float(graph.start_time[group] - graph.think_time[edge]),
-                    float(graph.think_time[edge]),
-                )
+                (place[int(graph.dependency[edge])], float(graph.think_time[edge]))
                 for edge in inside
             ]
         )
-        waited_for.update(on for on, _, _ in dependencies[-1])
+        waited_for.update(on for on, _ in dependencies[-1])
     last = [i for i in range(len(members)) if i not in waited_for]
     return _Week(number, np.array(members, dtype=np.int64), dependencies, last)
 
@@ -172,7 +166,6 @@ class _Drawn:
     user: list[int] = field(default_factory=list)
     n_dependencies: list[int] = field(default_factory=list)
     dependency: list[int] = field(default_factory=list)
-    due: list[float] = field(default_factory=list)
     think_time: list[float] = field(default_factory=list)
     keeps_date: list[int] = field(default_factory=list)
     stretch: list[int] = field(default_factory=list)
@@ -205,18 +198,15 @@ class _Drawn:
         self.user += [len(self.users) - 1] * n
         self.stretch += [len(self.n_sessions)] * n
         self.n_sessions.append(n)
-        starts = (self.graph.start_time[week.sessions] + shift).tolist()
-        for start, inside in zip(starts, week.dependencies, strict=True):
-            if inside or not before:
-                edges = [(base + on, due + shift, think) for on, due, think in inside]
+        for inside in week.dependencies:
+            if inside:
+                edges = [(base + on, think_time) for on, think_time in inside]
             else:  # the week begins at its date, or once all of the week before has ended
-                edges = [(on, start, 0.0) for on in before]
+                edges = [(on, 0.0) for on in before]
             self.keeps_date.append(not inside)
             self.n_dependencies.append(len(edges))
-            for on, due, think in edges:
-                self.dependency.append(on)
-                self.due.append(due)
-                self.think_time.append(think)
+            self.dependency += [on for on, _ in edges]
+            self.think_time += [think_time for _, think_time in edges]
 
     def population(self, workload: Workload, sessions: Sessions, luck: Floats) -> Population:
         """Put the columns together."""
@@ -242,7 +232,6 @@ class _Drawn:
                 dependency=np.array(self.dependency, dtype=np.int64),
                 think_time=np.array(self.think_time, dtype=float),
             ),
-            due=np.array(self.due, dtype=float),
             keeps_date=np.array(self.keeps_date, dtype=np.uint8),
             stretch=np.array(self.stretch, dtype=np.int64),
             n_sessions=np.array(self.n_sessions, dtype=np.int64),

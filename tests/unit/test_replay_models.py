@@ -225,11 +225,11 @@ def test_users_are_drawn_with_their_weeks():
 
 
 def test_new_users_arrive_at_the_rate_of_the_log():
-    # two in the three weeks behind the first: 2/3 a week; 400 weeks have 267 of them, ± 3 × 16.3
+    # two in the three weeks behind the first: 2/3 a week; 150 weeks have 100 of them, ± 3 × 10
     log = a_month()
     sessions = find_sessions(log, threshold=0)
-    drawn = draw_population(log, sessions, weeks=400, seed=5)
-    assert 217 <= int(drawn.graph.user.max()) - 1 <= 316
+    drawn = draw_population(log, sessions, weeks=150, seed=5)
+    assert 70 <= int(drawn.graph.user.max()) - 1 <= 130
 
 
 def test_nobody_leaves_who_is_patient_enough():
