@@ -46,7 +46,7 @@ nitpick_ignore = [
     ("py:class", name)
     for name in (
         *("Figure", "pd.DataFrame", "NetworkPlan"),
-        *("noctule._core.MpiTrace", "noctule._core.Shortcut"),
+        *("noctule._core.MpiTrace", "noctule._core.Shortcut", "noctule._core.GroupPlan"),
     )
 ]
 

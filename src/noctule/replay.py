@@ -43,7 +43,6 @@ from noctule.units import DURATION
 from noctule.workload import Workload
 
 __all__ = [
-    "REPLAYS",
     "Adjusted",
     "DistributionBased",
     "Feedback",

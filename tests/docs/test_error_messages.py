@@ -261,6 +261,14 @@ COMMANDS: dict[str, tuple[ExitCode, list[str]]] = {
             "sessions log.swf --threshold 0 -o full",
         ],
     ),
+    "Replay": (
+        ExitCode.INPUT,
+        [
+            "run log.swf --policy easy --replay feedbak",
+            "run log.swf --policy easy --replay feedback",
+            "run log.swf --policy easy --replay feedback(threshold=-1)",
+        ],
+    ),
 }
 
 

@@ -118,6 +118,7 @@ def test_every_option_of_run_reaches_the_manifest(folder: Path) -> None:
         *("--on-failure", "resubmit", "--max-attempts", "3", "--checkpoint-every", "60"),
         *("--checkpoint-cost", "4.5", "--restart-cost", "6.5"),
         *("--events", "events.jsonl", "--windows", "windows.toml"),
+        *("--replay", "rigid(resubmit=3)"),
     ]
     for name in ("events.jsonl", "windows.toml"):
         (folder / name).write_text("")
@@ -154,6 +155,7 @@ def test_every_option_of_run_reaches_the_manifest(folder: Path) -> None:
             "checkpoint_every": 60.0,
             "checkpoint_cost": 4.5,
             "restart_cost": 6.5,
+            "replay": "rigid(resubmit=3)",
         },
         "footprint": {"carbon": None, "price": None},
         "events": "events.jsonl",

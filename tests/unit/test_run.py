@@ -204,6 +204,7 @@ def test_the_manifest_tells_inputs_options_and_outputs(
             "checkpoint_every": None,
             "checkpoint_cost": 0.0,
             "restart_cost": 0.0,
+            "replay": "rigid",
         },
         "footprint": {"carbon": None, "price": None},
         "events": None,
