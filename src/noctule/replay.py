@@ -16,29 +16,36 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, Literal, Protocol, TypeGuard, get_args
+from typing import Any, Protocol, TypeGuard, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from noctule import _core
 from noctule.errors import InputError
 from noctule.policy import PolicySpec
+from noctule.replay_plans import (
+    THINK,
+    Activity,
+    Line,
+    Think,
+    group_plan,
+    leaving,
+    recorded_periods,
+    thinking,
+    weekly_hours,
+)
 from noctule.resampling import draw_population
 from noctule.sessions import (
     SessionGraph,
     Sessions,
     find_batches,
     find_sessions,
-    fit_think_times,
     load_sessions,
     sessions_on,
-    weekly_activity,
 )
 from noctule.sessions.partition import CUTS
 from noctule.sessions.reading import session_paths
-from noctule.sessions.record import Record, nobody_last
-from noctule.sessions.think_times import MOST_STRETCHED
+from noctule.sessions.record import Record
 from noctule.units import DURATION
 from noctule.workload import Workload
 
@@ -58,9 +65,6 @@ __all__ = [
     "with_seed",
     "with_sessions",
 ]
-
-Think = Literal["kept", "dropped", "reacting"]
-THINK: tuple[Think, ...] = get_args(Think)
 
 _CUT_AND_TIME = re.compile(rf"({'|'.join(CUTS)}):(.*)", re.DOTALL)
 _MOST_SEEDS = 2**63
@@ -138,7 +142,7 @@ class Feedback:
     def applied_to(self, workload: Workload) -> Replayed:
         """Return sessions, and what each of them waits for."""
         sessions = _sessions_of(self, workload)
-        return Replayed(workload, _plan(self, sessions.record, sessions.graph))
+        return Replayed(workload, _plan(self, sessions, sessions.graph))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +155,7 @@ class Adjusted(Feedback):
     def applied_to(self, workload: Workload) -> Replayed:
         """Return batches, and what each of them waits for."""
         sessions = _sessions_of(self, workload)
-        graph = find_batches(sessions).graph
-        return Replayed(workload, _plan(self, sessions.record, graph))
+        return Replayed(workload, _plan(self, sessions, find_batches(sessions).graph))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,8 +173,8 @@ class Fluid(Feedback):
     def applied_to(self, workload: Workload) -> Replayed:
         """Return batches, what each of them waits for, and when users work."""
         sessions = _sessions_of(self, workload)
-        graph, periods = find_batches(sessions).graph, _recorded_periods(sessions)
-        return Replayed(workload, _plan(self, sessions.record, graph, calendar=periods))
+        graph, periods = find_batches(sessions).graph, recorded_periods(sessions)
+        return Replayed(workload, _plan(self, sessions, graph, periods))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,21 +193,21 @@ class DistributionBased(Feedback):
     """
 
     seed: int
-    activity: Literal["user", "log"] = "user"
+    activity: Activity = "user"
 
     def __post_init__(self) -> None:
         """Refuse what means nothing before any log is read."""
         _check(self)
         _check_seed(self.seed)
-        if self.activity not in ("user", "log"):
+        if self.activity not in get_args(Activity):
             raise InputError(f"activity: got {self.activity!r}, expected user or log")
 
     def applied_to(self, workload: Workload) -> Replayed:
         """Return batches, what each of them waits for, and when users work."""
         sessions = _sessions_of(self, workload)
         graph = find_batches(sessions).graph
-        hours = _weekly_hours(self, sessions, graph)
-        return Replayed(workload, _plan(self, sessions.record, graph, calendar=hours))
+        hours = weekly_hours(sessions, graph, self.activity, self.seed)
+        return Replayed(workload, _plan(self, sessions, graph, hours))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,17 +246,12 @@ class Resampling(Feedback):
         """Return jobs of users who were drawn, what they wait for, and when they leave."""
         sessions = _sessions_of(self, workload)
         drawn = draw_population(workload, sessions, weeks=self.weeks, seed=self.seed)
-        leaving = _core.PopulationPlan(
-            _small(drawn.stretch),
-            _small(drawn.n_sessions),
-            _small(drawn.n_jobs_left),
-            drawn.luck,
-            half=float(self.patience),
-            steepness=float(self.steepness),
-        )
-        record = Record.of(drawn.workload)
-        plan = _plan(
-            self, record, drawn.graph, keeps_date=drawn.keeps_date, population=leaving
+        plan = group_plan(
+            Record.of(drawn.workload),
+            drawn.graph,
+            thinking(self.think, _line(self), sessions.graph),
+            keeps_date=drawn.keeps_date,
+            population=leaving(drawn, float(self.patience), float(self.steepness)),
         )
         return Replayed(drawn.workload, plan)
 
@@ -427,80 +425,15 @@ def _is_of(record: Record, workload: Workload) -> bool:
 
 def _plan(
     model: Feedback,
-    record: Record,
+    sessions: Sessions,
     graph: SessionGraph,
-    *,
     calendar: _core.Calendar | None = None,
-    keeps_date: npt.NDArray[np.uint8] | None = None,
-    population: _core.PopulationPlan | None = None,
 ) -> _core.GroupPlan:
-    base, slope = _line(model, graph)
-    return _core.GroupPlan(
-        start_time=graph.start_time,
-        end_time=graph.end_time,
-        user=_small(nobody_last(graph.user, len(record.users))),
-        keeps_date=np.empty(0, dtype=np.uint8) if keeps_date is None else keeps_date,
-        first_job=_small(graph.first_job),
-        jobs=_small(graph.jobs),
-        submit_time=record.submit_time,
-        first_dependency=_small(graph.first_dependency),
-        dependency=_small(graph.dependency),
-        think_time=graph.think_time,
-        thinking=_core.Thinking(THINK.index(model.think), base, slope, MOST_STRETCHED),
-        calendar=calendar,
-        population=population,
-    )
+    rule = thinking(model.think, _line(model), graph)
+    return group_plan(sessions.record, graph, rule, calendar=calendar)
 
 
-def _line(model: Feedback, graph: SessionGraph) -> tuple[float, float]:
-    if model.think != "reacting":
-        return 0.0, 0.0
-    if model.base is not None and model.slope is not None:
-        return float(model.base), float(model.slope)
-    fitted = fit_think_times(graph)
-    return fitted.base, fitted.slope
-
-
-def _recorded_periods(sessions: Sessions) -> _core.RecordedPeriods:
-    """Return from when to when each user submitted; nobody's are none."""
-    graph, record = sessions.graph, sessions.record
-    last = record.submit_time[graph.jobs[graph.first_job[1:] - 1]]
-    starts: list[float] = []
-    ends: list[float] = []
-    first = np.zeros(len(record.users) + 2, dtype=np.uint32)
-    groups = graph.by_user()
-    for user in range(len(record.users)):
-        own = groups.get(user, range(0))
-        begin = len(starts)
-        for group in sorted(own, key=lambda group: float(graph.start_time[group])):
-            start, end = float(graph.start_time[group]), float(last[group])
-            if len(starts) > begin and start <= ends[-1]:
-                ends[-1] = max(ends[-1], end)
-            else:
-                starts.append(start)
-                ends.append(end)
-        first[user + 1] = len(starts)
-    first[-1] = len(starts)
-    return _core.RecordedPeriods(first, np.array(starts), np.array(ends))
-
-
-def _weekly_hours(
-    model: DistributionBased, sessions: Sessions, graph: SessionGraph
-) -> _core.WeeklyHours:
-    activity = weekly_activity(sessions.record)
-    counts = activity.submissions.astype(float)
-    mean = np.maximum(counts.mean(axis=1, keepdims=True), np.finfo(float).tiny)
-    log = len(activity.row)
-    row = np.append(activity.row if model.activity == "user" else np.full(log, log), log)
-    return _core.WeeklyHours(
-        activity.clock.change,
-        activity.clock.shift,
-        np.minimum(counts / mean, 1.0).ravel(),
-        _small(row),
-        graph.start_time,
-        model.seed,
-    )
-
-
-def _small(values: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
-    return values.astype(np.uint32)
+def _line(model: Feedback) -> Line | None:
+    if model.base is None or model.slope is None:
+        return None
+    return float(model.base), float(model.slope)

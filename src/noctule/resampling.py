@@ -125,10 +125,7 @@ def _week(graph: SessionGraph, number: int, members: Sequence[int]) -> _Week:
         edges = range(int(graph.first_dependency[group]), int(graph.first_dependency[group + 1]))
         inside = [edge for edge in edges if int(graph.dependency[edge]) in place]
         dependencies.append(
-            [
-                (place[int(graph.dependency[edge])], float(graph.think_time[edge]))
-                for edge in inside
-            ]
+            [(place[int(graph.dependency[edge])], float(graph.think_time[edge])) for edge in inside]
         )
         waited_for.update(on for on, _ in dependencies[-1])
     last = [i for i in range(len(members)) if i not in waited_for]

@@ -43,6 +43,7 @@ from noctule.record import (
     host_state_columns,
     host_states_of,
 )
+from noctule.schedule_columns import MAKERS
 from noctule.schedule_energy import SPENDINGS, Energy
 from noctule.schedule_files import (
     FILE_NAMES,
@@ -122,10 +123,10 @@ class Schedule:
         moved them; None if it did not.
         """
         self.platform = platform
-        self.tables = tuple(tables)
-        self.record = record
+        self.tables: tuple[JobsLike, ...] = tuple(tables)
+        self.record: RecordLike = record
         self.notes = tuple(notes)
-        self._recorded = recorded
+        self.recorded: Floats | None = recorded
         self._tell_spent = spent
         self._end = end
         self._columns: dict[str, npt.NDArray[Any]] = {}
@@ -180,7 +181,7 @@ class Schedule:
     @property
     def moves_submissions(self) -> bool:
         """Whether users reacted: jobs have a recorded date of submission besides their own."""
-        return self._recorded is not None
+        return self.recorded is not None
 
     @property
     def counts_energy(self) -> bool:
@@ -428,14 +429,14 @@ class Schedule:
 
     def _make_column(self, name: str) -> npt.NDArray[Any]:
         try:
-            make = _MAKERS[name]
+            make = MAKERS[name]
         except KeyError:
             raise InputError(
-                f"schedule: no column {name}; the columns are {', '.join(_MAKERS)}"
+                f"schedule: no column {name}; the columns are {', '.join(MAKERS)}"
             ) from None
         return make(self)
 
-    def _of_jobs(self, columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    def of_jobs(self, columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
         """Arrange a column of each table as the rows of the record."""
         if len(columns) > 1 and len({column.dtype.kind for column in columns}) > 1:
             columns = [column.astype(object) for column in columns]
@@ -443,89 +444,8 @@ class Schedule:
         return joined[self.record.job]
 
 
-def _ids(schedule: Schedule) -> npt.NDArray[Any]:
-    """Return numbers if all ids are, else all as text."""
-    columns = [table.job_ids for table in schedule.tables]
-    if len({column.dtype.kind for column in columns}) > 1:
-        columns = [np.array([str(i) for i in c.tolist()], dtype=object) for c in columns]
-    return schedule._of_jobs(columns)
-
-
-def _hosts(schedule: Schedule) -> npt.NDArray[Any]:
-    record = schedule.record
-    rows = range(len(record))
-    return np.fromiter(map(record.hosts, rows), dtype=object, count=len(record))
-
-
-def _users(schedule: Schedule) -> npt.NDArray[Any]:
-    return schedule._of_jobs([_users_of(table) for table in schedule.tables])
-
-
-def _users_of(table: JobsLike) -> npt.NDArray[Any]:
-    labels = table.labels("user")
-    if labels is None:
-        return np.full(len(table), None, dtype=object)
-    if not isinstance(labels, np.ndarray):
-        return np.array(labels, dtype=object)
-    unknown = labels < 0
-    if unknown.any():
-        labels = labels.astype(object)
-        labels[unknown] = None
-    return labels
-
-
-def _recorded(schedule: Schedule) -> Floats:
-    """Return the recorded dates; those of jobs that no record has are not known."""
-    known = schedule._recorded
-    if known is None:
-        return schedule.record.submit_time
-    n_others = sum(map(len, schedule.tables)) - len(known)
-    dates: Floats = np.concatenate([known, np.full(n_others, np.nan)])[schedule.record.job]
-    return dates
-
-
 def _by_position(position: npt.NDArray[Any], values: Floats) -> Floats:
     """Arrange a column of rows by the positions of their jobs."""
     arranged = np.full(len(values), np.nan)
     arranged[position] = values
     return arranged
-
-
-def _workloads(schedule: Schedule) -> npt.NDArray[Any]:
-    columns = [np.full(len(table), table.name, dtype=object) for table in schedule.tables]
-    return schedule._of_jobs(columns)
-
-
-def _stretch(schedule: Schedule) -> Floats:
-    turnaround: Floats = schedule.column("turnaround_time")
-    runtime: Floats = schedule.column("runtime")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return turnaround / runtime
-
-
-def _energy(schedule: Schedule) -> Floats:
-    energy = schedule.record.energy
-    return energy if len(energy) else np.full(len(schedule), np.nan)
-
-
-# stretch is Batsim's word for the slowdown; its files need it, `jobs` does not show it
-_MAKERS: Mapping[str, Callable[[Schedule], npt.NDArray[Any]]] = {
-    "job_id": _ids,
-    "workload": _workloads,
-    "user": _users,
-    "submit_time": lambda s: s.record.submit_time,
-    "start_time": lambda s: s.record.start_time,
-    "finish_time": lambda s: s.record.finish_time,
-    "waiting_time": lambda s: s.record.start_time - s.record.submit_time,
-    "turnaround_time": lambda s: s.record.finish_time - s.record.submit_time,
-    "runtime": lambda s: s.record.finish_time - s.record.start_time,
-    "walltime": lambda s: s._of_jobs([table.walltime for table in s.tables]),
-    "n_hosts": lambda s: s._of_jobs([table.n_hosts for table in s.tables]),
-    "hosts": _hosts,
-    "state": lambda s: np.array(STATE_WORDS, dtype=object)[s.record.state],
-    "energy": _energy,
-    "stretch": _stretch,
-    "useful_time": lambda s: s.record.useful_time,
-    RECORDED_SUBMIT_TIME: _recorded,
-    "metadata": lambda s: np.array(s.record.metadata or [""] * len(s), dtype=object),
-}

@@ -84,10 +84,13 @@ def _simulation_options(
     *, walltimes: str, wake_for_jobs: str, replay: str, sessions: str | None, **others: Any
 ) -> SimulationOptions:
     from noctule import run as runs
+    from noctule.policy import PolicySpec
     from noctule.replay import with_sessions
 
     if sessions is not None and replay == "rigid":
         raise click.UsageError("--sessions: goes with --replay, got none but rigid")
+    if sessions is not None and "sessions" in PolicySpec.parse(replay).parameters:
+        raise click.UsageError("--sessions: --replay tells sessions as well, expected one of them")
     return runs.SimulationOptions(
         replay=replay if sessions is None else with_sessions(replay, sessions),
         enforce_walltime=walltimes == "engine",
