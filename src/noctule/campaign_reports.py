@@ -21,7 +21,7 @@ from noctule.campaign_display import duration_text
 from noctule.comparison import Comparison, Estimate, compare, summarise
 from noctule.console import Result, Table, number_text
 from noctule.errors import InputError
-from noctule.metrics import ATTEMPTS, ENERGY, FOOTPRINT, METRICS, OFFLINE
+from noctule.metrics import ATTEMPTS, ENERGY, FOOTPRINT, METRICS, OFFLINE, REPLAY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,7 +164,8 @@ def axes_of(told: About, table: pd.DataFrame, by: str) -> list[str]:
 
 
 def _check_metrics(metrics: Sequence[str]) -> None:
-    known = {metric.name for metric in (*METRICS, *ATTEMPTS, *ENERGY, *FOOTPRINT, *OFFLINE)}
+    families = (METRICS, ATTEMPTS, REPLAY, ENERGY, FOOTPRINT, OFFLINE)
+    known = {metric.name for family in families for metric in family}
     for name in metrics:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)

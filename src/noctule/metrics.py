@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from noctule import _core
 from noctule.errors import InputError
+from noctule.lateness import summed_up
 from noctule.offline_ceiling import offline_ceiling
 from noctule.power_files import switches_between
 from noctule.rates import NO_RATES, Rates, amounts_of
@@ -34,6 +35,7 @@ __all__ = [
     "FOOTPRINT",
     "METRICS",
     "OFFLINE",
+    "REPLAY",
     "STATISTICS",
     "THRESHOLD",
     "TOTALS",
@@ -41,9 +43,11 @@ __all__ = [
     "Window",
     "bounded_slowdown",
     "compare",
+    "lateness",
     "makespan",
     "offline",
     "slowdown",
+    "steady_window",
     "summary",
     "throughput",
     "turnaround_time",
@@ -56,6 +60,10 @@ __all__ = [
 Numbers = dict[str, float | int]
 #: Seconds below which a runtime counts as this long in a bounded slowdown.
 THRESHOLD = 10.0
+#: Where the steady window begins, in seconds after the first recorded submission.
+WARMED_UP = 14 * 86_400.0
+#: Where it ends, as a part of the recorded submission period.
+STEADY_UNTIL = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +161,35 @@ ATTEMPTS = (
         "launches, checkpoints and restarts",
     ),
     Metric("goodput", "", "share of the host-seconds held by ended jobs that was not lost"),
+)
+#: Numbers of runs that moved the submissions of a log; others have none of them.
+REPLAY = (
+    Metric(
+        "mean_lateness",
+        "s",
+        "simulated less recorded submission, mean over the jobs submitted in the window",
+    ),
+    Metric(
+        "relative_lateness", "", "1 + mean lateness / length of their recorded submission period"
+    ),
+    Metric(
+        "additional_lateness",
+        "s",
+        "what each further job adds, were it the same for all: 2 x mean lateness / (jobs - 1)",
+    ),
+    Metric(
+        "submission_stretch",
+        "",
+        "length of their simulated submission period / that of the recorded one",
+    ),
+    Metric(
+        "steady_throughput", "jobs/s", "jobs that ended in the steady window, divided by its length"
+    ),
+    Metric(
+        "steady_utilisation",
+        "",
+        "host-seconds that jobs held in the steady window, divided by those there are in it",
+    ),
 )
 #: The statistics of each of these.
 STATISTICS = ("mean", "median", "p90", "p95", "p99", "max")
@@ -255,6 +292,30 @@ def throughput(schedule: Schedule, *, window: Window | None = None) -> float:
     return _ratio(int(n_ended), window.length)
 
 
+def lateness(schedule: Schedule, *, window: Window | None = None) -> Floats:
+    """Return simulated less recorded submission of each job of which the log knows."""
+    rows, recorded = _replayed(schedule, window)
+    submit: Floats = schedule.column("submit_time")[rows]
+    return submit - recorded
+
+
+def steady_window(schedule: Schedule, *, length: float | None = None) -> Window:
+    """Return a stretch of the recorded submission period that is free of edge effects.
+
+    It begins two weeks after the first submission, when the machine has filled up, and lasts for
+    `length` seconds, or to three quarters of the period: behind that, users of another machine run
+    out of recorded jobs, earlier or later than the log does. Recorded dates make it the same for
+    all replays of a log. It is not a number if nothing is left, or if it would outlast the period.
+    """
+    _, dates = _replayed(schedule, None)
+    if not len(dates):
+        return Window(math.nan, math.nan)
+    first, last = float(dates.min()), float(dates.max())
+    start = first + WARMED_UP
+    end = first + STEADY_UNTIL * (last - first) if length is None else start + length
+    return Window(start, end) if start < end <= last else Window(math.nan, math.nan)
+
+
 def summary(
     schedule: Schedule,
     *,
@@ -265,8 +326,8 @@ def summary(
 ) -> dict[str, float | int]:
     """Return every number of METRICS, in that order; NaN where there is nothing to measure.
 
-    Those of ATTEMPTS follow if jobs may have been interrupted, those of ENERGY if it was counted,
-    and those of FOOTPRINT as far as rates tell them.
+    Those of ATTEMPTS follow if jobs may have been interrupted, those of REPLAY if submissions were
+    moved, those of ENERGY if it was counted, and those of FOOTPRINT as far as rates tell them.
     """
     _check_cuts(warm_up, cool_down)
     _check_threshold(threshold)
@@ -287,6 +348,8 @@ def summary(
     window = window_of(schedule, warm_up=warm_up, cool_down=cool_down)
     if len(record.useful_time):
         numbers |= _attempts(schedule, window)
+    if schedule.moves_submissions:
+        numbers |= _replay(schedule, window if warm_up or cool_down else None)
     if schedule.counts_energy:
         if window.end >= window.start:
             numbers |= _energy(schedule, window, int(numbers["n_completed"]))
@@ -315,6 +378,20 @@ def _attempts(schedule: Schedule, window: Window) -> Numbers:
         "n_resubmitted": sum(map(is_attempt, ids)),
         "lost_node_seconds": _sum(held) - useful,
         "goodput": _ratio(useful, _sum(held)),
+    }
+
+
+def _replay(schedule: Schedule, window: Window | None) -> Numbers:
+    rows, recorded = _replayed(schedule, window)
+    found = summed_up(recorded, schedule.column("submit_time")[rows])
+    steady = steady_window(schedule)
+    return {
+        "mean_lateness": found.mean_lateness,
+        "relative_lateness": found.relative_lateness,
+        "additional_lateness": found.additional_lateness,
+        "submission_stretch": found.submission_stretch,
+        "steady_throughput": throughput(schedule, window=steady),
+        "steady_utilisation": utilisation(schedule, window=steady),
     }
 
 
@@ -385,6 +462,13 @@ def _submitted(schedule: Schedule, window: Window | None) -> npt.NDArray[np.bool
         return np.full(len(schedule), True)
     submit = schedule.column("submit_time")
     return (submit >= window.start) & (submit <= window.end)
+
+
+def _replayed(schedule: Schedule, window: Window | None) -> tuple[npt.NDArray[np.bool_], Floats]:
+    """Return which jobs of the log were submitted in the window, and when the log has them."""
+    recorded: Floats = schedule.column("recorded_submit_time")
+    rows = _submitted(schedule, window) & ~np.isnan(recorded)
+    return rows, recorded[rows]
 
 
 def _sum(values: Floats) -> float:

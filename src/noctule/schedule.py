@@ -64,6 +64,7 @@ from noctule.schedule_files import (
 from noctule.schedule_parquet import (
     PARQUET_JOBS_FILE,
     ParquetSchedule,
+    read_jobs_parquet,
     read_parquet,
     write_parquet,
 )
@@ -307,6 +308,12 @@ class Schedule:
         return cls._of_file(platform, file, None)
 
     @classmethod
+    def from_jobs_parquet(cls, path: str | os.PathLike[str]) -> Schedule:
+        """Read a jobs.parquet alone, such as a campaign keeps; what hosts did follows from it."""
+        n_hosts, file, _ = read_jobs_parquet(Path(path), HostSet.from_str)
+        return cls._of_file(Platform.homogeneous(n_hosts), file, None)
+
+    @classmethod
     def _of_file(
         cls,
         platform: Platform,
@@ -425,6 +432,7 @@ class Schedule:
             recorded_submit_time=self.column(RECORDED_SUBMIT_TIME)
             if self.moves_submissions
             else None,
+            user=self.column("user").tolist() if self.moves_submissions else None,
         )
 
     def _make_column(self, name: str) -> npt.NDArray[Any]:

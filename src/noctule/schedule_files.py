@@ -42,9 +42,10 @@ JOBS_COLUMNS = (
     "consumed_energy",
     "metadata",
 )
-#: Further columns: where jobs may be interrupted, and where their submissions were moved.
+#: Further columns: where jobs may be interrupted, and where users have moved their submissions.
 USEFUL_TIME = "useful_time"
 RECORDED_SUBMIT_TIME = "recorded_submit_time"
+USER = "user"
 HOST_STATES_COLUMNS = (
     "time",
     "nb_sleeping",
@@ -98,6 +99,7 @@ class JobColumns:
     metadata: Sequence[str] = ()
     useful_time: Floats | None = None
     recorded_submit_time: Floats | None = None
+    user: Sequence[Any] | npt.NDArray[Any] | None = None
 
     def __len__(self) -> int:
         """Return the number of jobs."""
@@ -122,13 +124,16 @@ def jobs_text(columns: JobColumns, hosts_text: HostTexts) -> Iterator[str]:
         RECORDED_SUBMIT_TIME: columns.recorded_submit_time,
     }
     others = {name: values for name, values in given.items() if values is not None}
-    yield ",".join((*JOBS_COLUMNS, *others)) + "\n"
+    users = None if columns.user is None else list(columns.user)
+    yield ",".join((*JOBS_COLUMNS, *others, *(() if users is None else (USER,)))) + "\n"
     for first in range(0, len(columns), _ROWS_AT_ONCE):
         last = min(first + _ROWS_AT_ONCE, len(columns))
         lines = _job_lines(columns, hosts_text(first, last), slice(first, last))
         lines = _with_metadata(lines, columns.metadata[first:last])
         for values in others.values():
             lines = _with_seconds(lines, values[first:last])
+        if users is not None:
+            lines = _with_texts(lines, users[first:last])
         yield "".join(lines)
 
 
@@ -164,6 +169,14 @@ def _with_seconds(lines: Sequence[str], column: Floats) -> Sequence[str]:
     return [
         f"{line.removesuffix(chr(10))},{'' if math.isnan(seconds) else f'{seconds:f}'}\n"
         for line, seconds in zip(lines, column.tolist(), strict=True)
+    ]
+
+
+def _with_texts(lines: Sequence[str], column: Sequence[Any]) -> Sequence[str]:
+    """Add a column of labels; None is nothing."""
+    fields = csv_fields(["" if label is None else label for label in column])
+    return [
+        f"{line.removesuffix(chr(10))},{field}\n" for line, field in zip(lines, fields, strict=True)
     ]
 
 

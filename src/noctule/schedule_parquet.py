@@ -116,17 +116,22 @@ def read_parquet(folder: Path, parse: ParseHosts) -> ParquetContent:
         if not (folder / name).is_file():
             expected = ", ".join(PARQUET_FILES)
             raise InputError(f"{folder}: no file {name}, expected a folder with {expected}")
-    jobs = ParquetTable(folder / PARQUET_JOBS_FILE)
-    about = jobs.about()
+    n_hosts, file, totals = read_jobs_parquet(folder / PARQUET_JOBS_FILE, parse)
     states = ParquetTable(folder / PARQUET_HOST_STATES_FILE)
     host_states: dict[str, Counts | Floats] = {"host_state_time": states.numbers("time")}
     for field, name in HOST_STATE_FIELDS.items():
         if name in ("n_idle", "n_computing") or (name != "time" and states.has(name)):
             host_states[field] = states.counts(name)
+    return ParquetContent(n_hosts, file, host_states, totals)
+
+
+def read_jobs_parquet(path: Path, parse: ParseHosts) -> tuple[int, JobFile, Totals | None]:
+    """Read jobs.parquet alone: the number of hosts, the jobs, and the totals of a schedule.csv."""
+    jobs = ParquetTable(path)
+    about = jobs.about()
     columns = _job_columns(jobs, about["job_id"])
     users = None if about["user"] == "none" else _labels(jobs, "user", about["user"])
-    file = JobFile(columns, _hosts(jobs, parse), users)
-    return ParquetContent(about["n_hosts"], file, host_states, about["totals"])
+    return about["n_hosts"], JobFile(columns, _hosts(jobs, parse), users), about["totals"]
 
 
 def _job_arrays(pa: ModuleType, schedule: ParquetSchedule) -> dict[str, Any]:
@@ -260,7 +265,7 @@ class ParquetTable:
         """Return a column of texts."""
         column = self.column(name, "string", ["is_string", "is_large_string"])
         self.demand_all(name, column)
-        texts: list[str] = column.to_pylist()
+        texts: list[str] = column.to_numpy(zero_copy_only=False).tolist()
         return texts
 
     def demand_all(self, name: str, column: Any) -> None:

@@ -72,7 +72,7 @@ class JobFile:
 
     columns: JobColumns
     hosts: Sequence[HostSet] | None
-    users: Sequence[str] | None
+    users: Sequence[Any] | None
 
 
 class CsvTable:
@@ -193,8 +193,17 @@ def read_jobs(path: Path, parse: Callable[[str], HostSet]) -> JobFile:
         recorded_submit_time=_seconds(table, "recorded_submit_time"),
     )
     _refuse_duplicates(table, columns)
-    users = table.column(_NAMES["user"])[1]
-    return JobFile(columns, hosts, users)
+    return JobFile(columns, hosts, _users(table))
+
+
+def _users(table: CsvTable) -> Sequence[Any] | None:
+    """Return numbers if all users have some, else texts; one that is empty is not known."""
+    texts = table.column(_NAMES["user"])[1]
+    if texts is None:
+        return None
+    known = id_column([text for text in texts if text])
+    users = iter(known.tolist() if isinstance(known, np.ndarray) else known)
+    return [next(users) if text else None for text in texts]
 
 
 def _metadata(table: CsvTable) -> Sequence[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from noctule.lateness import Lateness, lateness_by_user
 from noctule.metrics import THRESHOLD, bounded_slowdown
 from noctule.record import Floats, has_ended
 from noctule.schedule import Schedule
@@ -15,7 +16,7 @@ from noctule.schedule import Schedule
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "per_user"]
+__all__ = ["COLUMNS", "LATENESS_COLUMNS", "lateness_of_users", "per_user"]
 
 #: The columns of the table.
 COLUMNS = (
@@ -29,13 +30,22 @@ COLUMNS = (
     "mean_slowdown",
     "mean_bounded_slowdown",
 )
+#: Further columns of runs that moved the submissions of a log.
+LATENESS_COLUMNS = (
+    "mean_lateness",
+    "relative_lateness",
+    "additional_lateness",
+    "submission_stretch",
+)
+_UNKNOWN = Lateness(0, math.nan, math.nan, math.nan, math.nan)
 
 
 def per_user(schedule: Schedule, *, threshold: float = THRESHOLD) -> pd.DataFrame:
     """Return a table with a row a user, in order; jobs of nobody known come last, under None.
 
     Means are over the jobs that ended, as in `noctule.metrics`, and exact sums. `host_seconds` are
-    those of ended jobs between start and finish, `share` their part of all users' together.
+    those of ended jobs between start and finish, `share` their part of all users' together. Where
+    submissions were moved, LATENESS_COLUMNS follow, over all jobs that were submitted.
     """
     import pandas as pd
 
@@ -66,7 +76,25 @@ def per_user(schedule: Schedule, *, threshold: float = THRESHOLD) -> pd.DataFram
         "mean_slowdown": _means(slowdown, ended_code[positive], n_users),
         "mean_bounded_slowdown": _means(bounded, ended_code, n_users),
     }
+    data |= _lateness(schedule, users)
     return pd.DataFrame(data, index=pd.Index(users, dtype=object, name="user"))
+
+
+def lateness_of_users(schedule: Schedule) -> dict[Any, Lateness]:
+    """Return how late each user was, over the jobs that the log has; None is nobody."""
+    recorded = schedule.column("recorded_submit_time")
+    known = ~np.isnan(recorded)
+    users, code = coded_users(schedule.column("user")[known])
+    found = lateness_by_user(code, recorded[known], schedule.column("submit_time")[known])
+    return {users[i]: numbers for i, numbers in found.items()}
+
+
+def _lateness(schedule: Schedule, users: list[Any]) -> dict[str, Floats]:
+    if not schedule.moves_submissions:
+        return {}
+    found = lateness_of_users(schedule)
+    rows = [found.get(user, _UNKNOWN) for user in users]
+    return {name: np.array([getattr(row, name) for row in rows]) for name in LATENESS_COLUMNS}
 
 
 def coded_users(labels: npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[np.intp]]:

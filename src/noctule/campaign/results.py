@@ -17,7 +17,7 @@ from noctule.campaign.plan import Plan, PlannedRun
 from noctule.campaign.specs import MeasureSpec, Value
 from noctule.campaign.store import RESULTS_FILE, Numbers, Store
 from noctule.errors import InputError
-from noctule.metrics import ATTEMPTS, ENERGY, FOOTPRINT, METRICS, OFFLINE, Metric
+from noctule.metrics import ATTEMPTS, ENERGY, FOOTPRINT, METRICS, OFFLINE, REPLAY, Metric
 from noctule.rates import AMOUNTS
 from noctule.schedule_parquet import require_pyarrow
 
@@ -177,8 +177,9 @@ def _schema(pyarrow: Any, campaign: Campaign) -> Any:
     counts_energy = any(value != "off" for value in campaign.options.get("energy", ()))
     offline = OFFLINE if campaign.measures.offline else ()
     energy = (*ENERGY, *_footprint(campaign.measures), *offline) if counts_energy else ()
+    replay = REPLAY if "replay" in campaign.options else ()
     for prefix in ("", TRIMMED) if campaign.measures.trims else ("",):
-        for metric in (*METRICS, *(ATTEMPTS if may_interrupt else ()), *energy):
+        for metric in (*METRICS, *(ATTEMPTS if may_interrupt else ()), *replay, *energy):
             kind = pyarrow.int64() if metric.name.startswith("n_") else pyarrow.float64()
             fields[f"{prefix}{metric.name}"] = kind
     return pyarrow.schema(list(fields.items()))
