@@ -250,6 +250,10 @@ MISTAKES = [
         "campaign: workloads.x.in_time: got 1, expected true or false",
     ),
     (
+        {"workloads": {"x": {"file": "log.swf", "first_jobs": 0}}},
+        "campaign: workloads.x.first_jobs: got 0, expected a whole number >= 1",
+    ),
+    (
         {"workloads": {"x": {"file": "log.swf", "start": 5}}},
         "campaign: workloads.x.length: missing, expected start and length of an extract",
     ),

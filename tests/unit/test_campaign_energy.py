@@ -99,6 +99,15 @@ def test_jobs_may_be_left_out_that_their_walltimes_end(tmp_path):
     assert load_results(tmp_path / "out")["n_jobs"].tolist() == [len(kept), len(workload)]
 
 
+def test_only_the_first_jobs_may_be_kept(tmp_path):
+    log = {"file": "log.swf", "first_jobs": [2, 3, 10_000]}
+    run_campaign(described(tmp_path, workloads={"log": log}), tmp_path / "out", LocalWorkers(1))
+    n_jobs = len(load_workload(tmp_path / "log.swf"))
+    table = load_results(tmp_path / "out")
+    assert table["n_jobs"].tolist() == [2, 3, n_jobs]
+    assert table["workload"][0] == "log(first_jobs=2)"
+
+
 def test_a_run_is_done_again_if_its_series_has_changed_and_only_then(tmp_path):
     keys = []
     for folder, text in (("a", "0,1"), ("b", "0,1"), ("c", "0,2")):

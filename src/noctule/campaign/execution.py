@@ -158,6 +158,9 @@ class Runner:
             seed = None if spec.model is None else spec.seed
             calm = self.workload(msgspec.structs.replace(spec, shake=None, seed=seed))
             return shake(calm, spec.shake, seed=spec.seed)
+        if spec.first_jobs is not None:
+            whole = self.workload(msgspec.structs.replace(spec, first_jobs=None))
+            return select(whole, positions=slice(spec.first_jobs))
         if spec.in_time:
             return select(self.workload(msgspec.structs.replace(spec, in_time=False)), in_time=True)
         if spec.load != 1.0:

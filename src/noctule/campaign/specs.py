@@ -30,7 +30,8 @@ class WorkloadSpec(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `beside` are files that the file names, in the order in which it does. Of a log, only the jobs
     may be taken that were submitted from `start` on, for `length` seconds, with or without those
-    that were there `at_the_start`, or only those whose runtime is below their walltime (`in_time`).
+    that were there `at_the_start`, or only those whose runtime is below their walltime (`in_time`);
+    of those, only the first so many (`first_jobs`).
     """
 
     file: FileRef | None = None
@@ -39,6 +40,7 @@ class WorkloadSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     start: float | None = None
     length: float | None = None
     in_time: bool = False
+    first_jobs: int | None = None
     at_the_start: str = "drop"
     model: str | None = None
     parameters: dict[str, Value] = {}

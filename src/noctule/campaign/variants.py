@@ -180,13 +180,23 @@ def _recorded(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:
     in_time = fields.pop("in_time", False)
     if not isinstance(in_time, bool):
         raise InputError(f"{where}.in_time: got {in_time!r}, expected true or false")
+    first_jobs = fields.pop("first_jobs", None)
+    if first_jobs is not None and (type(first_jobs) is not int or first_jobs < 1):
+        raise InputError(f"{where}.first_jobs: got {first_jobs!r}, expected a whole number >= 1")
     if fields.get("walltime_factor") == "none":
         fields["walltime_factor"] = None
     reading = _converted(where, fields, ReadingOptions)
     placed(where, lambda: SwfRules(**msgspec.structs.asdict(reading)))
     named = placed(where, files_named_in, file.path)
     beside = tuple(file_ref(Path(path), where) for path in named)
-    return WorkloadSpec(file=file, beside=beside, reading=reading, in_time=in_time, **stretch)
+    return WorkloadSpec(
+        file=file,
+        beside=beside,
+        reading=reading,
+        in_time=in_time,
+        first_jobs=first_jobs,
+        **stretch,
+    )
 
 
 def _model(place: Place, where: str, fields: dict[str, Any]) -> WorkloadSpec:
