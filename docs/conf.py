@@ -45,7 +45,7 @@ nitpick_ignore_regex = [(r"py:.*", rf"({_OTHERS})\..*")]
 nitpick_ignore = [
     ("py:class", name)
     for name in (
-        *("Figure", "pd.DataFrame", "NetworkPlan"),
+        *("Axes", "Figure", "pd.DataFrame", "NetworkPlan"),
         *("noctule._core.MpiTrace", "noctule._core.Shortcut", "noctule._core.GroupPlan"),
     )
 ]

@@ -119,9 +119,9 @@ def gantt(runs: Runs, *, window: Window | None = None, colour: str = "job") -> F
     if colour not in COLOURINGS:
         expected = ", ".join(COLOURINGS)
         raise InputError(f"gantt: colour: got {colour!r}, expected one of {expected}")
-    shown = window or _common_span(runs)
+    shown = window or common_span(runs)
     with figure_of(len(runs), 2.6) as (figure, panels):
-        unit, label = _unit_of(shown)
+        unit, label = time_unit(shown)
         image = None
         for axes, (name, schedule) in zip(panels, runs, strict=True):
             boxes = boxes_of(schedule, shown.start, shown.end)
@@ -144,7 +144,7 @@ def utilisation(runs: Runs, *, window: Window | None = None) -> Figure:
 
     Without a window, the mean is that of `noctule.metrics`, over the run's own time.
     """
-    shown = window or _common_span(runs)
+    shown = window or common_span(runs)
     with figure_of(len(runs), 1.8) as (figure, panels):
         for axes, (name, schedule) in zip(panels, runs, strict=True):
             mean = metrics.utilisation(schedule, window=window)
@@ -152,27 +152,27 @@ def utilisation(runs: Runs, *, window: Window | None = None) -> Figure:
             _draw_steps(axes, utilisation_over_time(schedule), shown, filled=True)
             axes.axhline(mean, color="0.3", linewidth=0.8, linestyle="dashed")
             axes.set_ylim(0, 1.05)
-            _finish_time_axis(axes, shown, "hosts in use")
+            finish_time_axis(axes, shown, "hosts in use")
         return figure
 
 
 def queue(runs: Runs, *, window: Window | None = None, unit: str = "jobs") -> Figure:
     """Show how many jobs were waiting over time, or how many hosts they asked for."""
-    shown = window or _common_span(runs)
+    shown = window or common_span(runs)
     with figure_of(1, 3.0) as (figure, (axes,)):
         for i, (name, schedule) in enumerate(runs):
             _draw_steps(axes, queue_length(schedule, unit=unit), shown, i, name)
         axes.set_ylim(bottom=0)
         axes.locator_params(axis="y", integer=True)
         what = "waiting jobs" if unit == "jobs" else "hosts that waiting jobs ask for"
-        _finish_time_axis(axes, shown, what)
+        finish_time_axis(axes, shown, what)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
         return figure
 
 
 def power(runs: Runs, *, window: Window | None = None, rates: Rates = NO_RATES) -> Figure:
     """Show the power of all hosts over time, one line a run, and the rates below it."""
-    shown = window or _common_span(runs)
+    shown = window or common_span(runs)
     others = {
         label: rate
         for label, rate in (("g CO2 / kWh", rates.carbon), ("EUR / kWh", rates.price))
@@ -183,13 +183,13 @@ def power(runs: Runs, *, window: Window | None = None, rates: Rates = NO_RATES) 
         for i, (name, schedule) in enumerate(runs):
             _draw_steps(first, power_over_time(schedule) / 1000.0, shown, i, name)
         first.set_ylim(bottom=0)
-        _finish_time_axis(first, shown, "kW")
+        finish_time_axis(first, shown, "kW")
         first.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
         for axes, (label, rate) in zip(rest, others.items(), strict=True):
             _draw_steps(axes, _rate_steps(rate, shown), shown, len(PALETTE) - 1)
             if min(rate.value) >= 0:
                 axes.set_ylim(bottom=0)
-            _finish_time_axis(axes, shown, label)
+            finish_time_axis(axes, shown, label)
         return figure
 
 
@@ -204,7 +204,7 @@ def _rate_steps(rate: Rate, shown: Window) -> Steps:
 
 def waits(runs: Runs, *, window: Window | None = None) -> Figure:
     """Show which share of the ended jobs waited at most so long, one line a run."""
-    _demand_runs(runs)
+    demand_runs(runs)
     with figure_of(1, 3.0) as (figure, (axes,)):
         longest = 10.0
         for i, (name, schedule) in enumerate(runs):
@@ -212,7 +212,7 @@ def waits(runs: Runs, *, window: Window | None = None) -> Figure:
             x, y = _distribution(waiting)
             longest = max(longest, float(x[-1])) if len(x) else longest
             mean = math.fsum(waiting.tolist()) / len(waiting) if len(waiting) else math.nan
-            axes.step(x, y, where="post", label=f"{name} (mean {_duration(mean)})", **_line(i))
+            axes.step(x, y, where="post", label=f"{name} (mean {_duration(mean)})", **line_style(i))
         axes.set_xscale("log")
         axes.set_xlim(1.0, longest * 1.1)
         axes.set_ylim(0, 1.02)
@@ -244,6 +244,12 @@ def check_format(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
+def folder_names(directories: Sequence[str]) -> list[str]:
+    """Return the last parts of the paths, or all of them if two have the same."""
+    names = [Path(directory).resolve().name for directory in directories]
+    return names if len(set(names)) == len(names) else list(directories)
+
+
 def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: float = 150) -> None:
     """Write a figure as .pdf, .png or .svg; a picture that is there is replaced."""
     suffix = check_format(path)
@@ -258,29 +264,33 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: float = 15
 
 
 @contextmanager
-def figure_of(n_panels: int, height: float) -> Iterator[tuple[Figure, list[Axes]]]:
-    """Give a figure with panels one above the other, in our style."""
+def figure_of(
+    n_panels: int, height: float, *, shared: bool = True
+) -> Iterator[tuple[Figure, list[Axes]]]:
+    """Give a figure with panels one above the other, in our style, with one or many x axes."""
     with _matplotlib().rc_context(dict(_STYLE)):
         from matplotlib.figure import Figure
 
         size = (_WIDTH, 0.6 + height * n_panels)
         figure = Figure(figsize=size, layout="constrained")
-        panels = figure.subplots(n_panels, 1, sharex=True, squeeze=False)
+        panels = figure.subplots(n_panels, 1, sharex=shared, squeeze=False)
         yield figure, panels[:, 0].tolist()
 
 
-def _demand_runs(runs: Runs) -> None:
+def demand_runs(runs: Runs) -> None:
+    """Refuse a picture of nothing."""
     if not runs:
         raise InputError("picture: got no run, expected at least one")
 
 
-def _common_span(runs: Runs) -> Window:
-    _demand_runs(runs)
+def common_span(runs: Runs) -> Window:
+    """Return the stretch of time in which something happened in any run."""
+    demand_runs(runs)
     spans = [span_of(schedule) for _, schedule in runs]
     return Window(min(start for start, _ in spans), max(end for _, end in spans))
 
 
-def _unit_of(window: Window) -> tuple[float, str]:
+def time_unit(window: Window) -> tuple[float, str]:
     """Return the seconds of the unit in which a stretch of time reads best, and a label."""
     for least, seconds, name in _UNITS:
         if window.length >= least:
@@ -379,7 +389,7 @@ def _draw_steps(
     axes: Axes, steps: Steps, shown: Window, i: int = 0, label: str = "", *, filled: bool = False
 ) -> None:
     """Draw a step function as it is, or by means over short intervals if it has many steps."""
-    unit, _ = _unit_of(shown)
+    unit, _ = time_unit(shown)
     inside = (steps.time > shown.start) & (steps.time < shown.end)
     if np.count_nonzero(inside) <= _MAX_STEPS:
         edges = np.concatenate([[shown.start], steps.time[inside], [shown.end]])
@@ -390,11 +400,12 @@ def _draw_steps(
     if filled:
         axes.stairs(values, edges / unit, fill=True, color=PALETTE[i], alpha=0.8)
     else:
-        axes.stairs(values, edges / unit, baseline=None, label=label, **_line(i))
+        axes.stairs(values, edges / unit, baseline=None, label=label, **line_style(i))
 
 
-def _finish_time_axis(axes: Axes, shown: Window, what: str) -> None:
-    unit, label = _unit_of(shown)
+def finish_time_axis(axes: Axes, shown: Window, what: str) -> None:
+    """Label an axis of time that is drawn in its own unit, and what the other one shows."""
+    unit, label = time_unit(shown)
     axes.set_xlim(shown.start / unit, max(shown.end, shown.start + 1e-9) / unit)
     axes.set_xlabel(label)
     axes.label_outer()
@@ -403,7 +414,7 @@ def _finish_time_axis(axes: Axes, shown: Window, what: str) -> None:
     axes.set_axisbelow(True)
 
 
-def _line(i: int) -> dict[str, Any]:
+def line_style(i: int) -> dict[str, Any]:
     """Return how the i-th line looks; when the colours are used up, other dashes follow."""
     style = _LINES[i // len(PALETTE) % len(_LINES)]
     return {"color": PALETTE[i % len(PALETTE)], "linestyle": style, "linewidth": 1.2}

@@ -77,10 +77,10 @@ def test_json_tells_what_was_drawn(tmp_path):
 
 
 def test_runs_have_the_names_of_their_folders_unless_these_are_the_same(tmp_path):
-    from noctule.commands.plot import _names
+    from noctule.plots import folder_names
 
-    assert _names(("out/fcfs", "out/easy/")) == ["fcfs", "easy"]
-    assert _names(("a/easy", "b/easy")) == ["a/easy", "b/easy"]
+    assert folder_names(("out/fcfs", "out/easy/")) == ["fcfs", "easy"]
+    assert folder_names(("a/easy", "b/easy")) == ["a/easy", "b/easy"]
 
 
 def test_a_part_of_the_time_is_another_picture(tmp_path):

@@ -6,6 +6,7 @@ import click
 
 from noctule.commands.options import output_options
 from noctule.console import ExitCode, speaking
+from noctule.errors import InputError
 
 
 @click.command()
@@ -15,6 +16,7 @@ from noctule.console import ExitCode, speaking
 @click.option(
     "--threshold", type=float, default=10.0, show_default=True, help="Of the bounded slowdown."
 )
+@click.option("--by-user", is_flag=True, help="One line a user instead, with the lateness of each.")
 @click.option("--all", "everything", is_flag=True, help="Show every statistic; --json always does.")
 @output_options
 def metrics(
@@ -23,6 +25,7 @@ def metrics(
     warm_up: float,
     cool_down: float,
     threshold: float,
+    by_user: bool,
     everything: bool,
     as_json: bool,
     quiet: bool,
@@ -32,8 +35,15 @@ def metrics(
     from noctule.metrics import summary
     from noctule.reports import metrics_result
     from noctule.schedule import Schedule
+    from noctule.user_reports import users_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
+        if by_user:
+            if warm_up or cool_down:
+                raise InputError("--by-user: got --warm-up or --cool-down, expected whole runs")
+            runs = ((name, Schedule.load(name)) for name in directories)
+            console.show(users_result(runs, threshold=threshold))
+            return ExitCode.OK
         cuts = {"warm_up": warm_up, "cool_down": cool_down, "threshold": threshold}
         summaries = [
             (name, summary(Schedule.load(name), rates=load_saved_rates(name), **cuts))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from noctule.commands.gathering import gathering
 from noctule.commands.options import output_options
+from noctule.commands.plot_replays import COMMANDS
 from noctule.console import ExitCode, Result, speaking
 
 if TYPE_CHECKING:
@@ -40,6 +40,10 @@ class Picture:
 @click.group()
 def plot() -> None:
     """Draw the runs in DIR... as a picture (.pdf, .png or .svg)."""
+
+
+for _command in COMMANDS:
+    plot.add_command(_command)
 
 
 def _picture_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
@@ -141,12 +145,12 @@ def _common_rates(directories: tuple[str, ...]) -> Rates:
 
 
 def _draw(picture: Picture, figure_of: Callable[[Runs, Window | None], Figure]) -> ExitCode:
-    from noctule.plots import check_format, save_figure
+    from noctule.plots import check_format, folder_names, save_figure
     from noctule.schedule import Schedule
 
     with speaking(as_json=picture.as_json, quiet=picture.quiet) as console:
         check_format(picture.output)
-        names = _names(picture.directories)
+        names = folder_names(picture.directories)
         schedules = [Schedule.load(directory) for directory in picture.directories]
         runs = list(zip(names, schedules, strict=True))
         figure = figure_of(runs, _window(picture, schedules))
@@ -154,12 +158,6 @@ def _draw(picture: Picture, figure_of: Callable[[Runs, Window | None], Figure]) 
         data: dict[str, Any] = {"output": picture.output, "runs": list(picture.directories)}
         console.show(Result(data, lines=[f"{picture.output}: written"]))
     return ExitCode.OK
-
-
-def _names(directories: tuple[str, ...]) -> list[str]:
-    """Return the last parts of the paths, or all of them if two have the same."""
-    names = [Path(directory).resolve().name for directory in directories]
-    return names if len(set(names)) == len(names) else list(directories)
 
 
 def _window(picture: Picture, schedules: list[Schedule]) -> Window | None:
