@@ -4,8 +4,9 @@
 
 Finding is set beside reading the log and a bare loop, which only tells where a user paused: no
 graph, no think times. Replays with feedback are set beside the rigid one; what they need to know of
-the sessions is found beforehand. The logs are read from $NOCTULE_SHARED/traces (default ../shared).
-Prints a table; the exit code is 1 if a bound is missed.
+the sessions is found beforehand. The campaigns of the study of them are measured in seconds, on two
+cores. The logs are read from $NOCTULE_SHARED/traces (default ../shared). Prints a table; the exit
+code is 1 if a bound is missed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 from measures import Measure, report
 
 import noctule as nt
+from noctule.campaign import Campaign, LocalWorkers, run_campaign
 from noctule.sessions import (
     find_batches,
     find_sessions,
@@ -41,6 +43,10 @@ REPLAYS = 30
 FEEDBACK = 1.5
 # all of it, with the reading, in seconds
 WISH = 3.0
+STUDY = Path(__file__).parents[1] / "studies" / "feedback"
+# tables 1 and 2 of the article and its section 7.6, in seconds; its authors needed close to an hour
+STUDY_WISH = 30.0
+STUDY_LOGS = ("KTH-SP2-1996-2.1-cln.swf.xz", "SDSC-SP2-1998-4.2-cln.swf.xz")
 
 
 def best(call: Callable[[], object], n_times: int = REPEATS) -> float:
@@ -125,6 +131,24 @@ def replays(path: Path) -> Iterator[Measure]:
         yield Measure(f"KTH, {what}", f"{took * 1e3:.1f} ms", unit, took / rigid, bound)
 
 
+def study_measures(traces: Path, folder: Path) -> Iterator[Measure]:
+    """Run the campaigns of the study, each once, from reading the logs to the table of results."""
+    if not all((traces / log).exists() for log in STUDY_LOGS):
+        print(f"{traces}: no {' or '.join(STUDY_LOGS)}, expected both for the study")
+        return
+    whole = 0.0
+    for name in ("campaign", "campaign-parts"):
+        began = time.perf_counter()
+        campaign = Campaign.load(STUDY / f"{name}.toml", logs=traces)
+        tally = run_campaign(campaign, folder / name, LocalWorkers(2))
+        seconds = time.perf_counter() - began
+        assert not tally.n_failed
+        whole += seconds
+        what = f"study feedback, {name}, {tally.n_runs} runs"
+        yield Measure(what, f"{seconds:.2f} s", "seconds", seconds / STUDY_WISH, 1.0)
+    yield Measure("both", f"{whole:.2f} s", "seconds", whole / STUDY_WISH, 1.0)
+
+
 def main() -> int:
     shared = Path(os.environ.get("NOCTULE_SHARED", "../shared"))
     paths = [shared / "traces" / name for name in (LOG, REPLAYED)]
@@ -133,7 +157,12 @@ def main() -> int:
             print(f"{path}: no such file, expected the log; NOCTULE_SHARED can name its folder")
             return 0
     with tempfile.TemporaryDirectory() as folder:
-        return report(chain(measures(paths[0], Path(folder)), replays(paths[1])))
+        parts = (
+            measures(paths[0], Path(folder)),
+            replays(paths[1]),
+            study_measures(shared / "traces", Path(folder) / "study"),
+        )
+        return report(chain.from_iterable(parts))
 
 
 if __name__ == "__main__":

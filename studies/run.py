@@ -4,8 +4,10 @@
 
 A study is a folder here with `campaign.toml` and, where a paper printed figures, `published.toml`,
 where it says what is better than what, `claims.toml`. One with a `report.py` has a page of its own
-under docs/studies, which `report(results, folder)` writes. The exit code is 1 if one of our figures
-differs by more than the study allows, or if a claim does not hold.
+under docs/studies, which `report(results, folder)` writes. A study may have further campaigns,
+`campaign-PART.toml`: then `report_campaigns(folders, folder)` gets where the results of each are.
+The exit code is 1 if one of our figures differs by more than the study allows, or if a claim does
+not hold.
 """
 
 from __future__ import annotations
@@ -186,29 +188,37 @@ def main() -> int:
     parser.add_argument("--pages", type=Path, default=PAGES, help="folder of reports")
     options = parser.parse_args()
     folder = HERE / options.name
-    output = options.output or Path("out") / "studies" / options.name
+    output = Path(options.output or Path("out") / "studies" / options.name)
+    campaigns = sorted(folder.glob("campaign-*.toml"))
+    outputs = {path.stem: output.with_name(f"{output.name}-{path.stem}") for path in campaigns}
+    outputs["campaign"] = output
     try:
-        campaign = Campaign.load(folder / "campaign.toml", logs=options.logs)
-        tally = run_campaign(campaign, output, LocalWorkers(options.workers))
+        n_failed = 0
+        for stem, where in outputs.items():
+            campaign = Campaign.load(folder / f"{stem}.toml", logs=options.logs)
+            tally = run_campaign(campaign, where, LocalWorkers(options.workers))
+            print(f"{tally.n_runs} runs, {tally.n_failed} failed; {where}")
+            n_failed += tally.n_failed
         results = load_results(output)
     except NoctuleError as error:
         print(f"study {options.name}: {error}", file=sys.stderr)
         return 3
-    print(f"{tally.n_runs} runs, {tally.n_failed} failed; {output}")
     if (folder / "report.py").exists():
-        report_pages = runpy.run_path(str(folder / "report.py"))["report"]
+        write = runpy.run_path(str(folder / "report.py"))
         pages = options.pages / options.name
         pages.mkdir(parents=True, exist_ok=True)
-        return 0 if report_pages(results, pages) and not tally.n_failed else 1
+        if campaigns:
+            return 0 if write["report_campaigns"](outputs, pages) and not n_failed else 1
+        return 0 if write["report"](results, pages) and not n_failed else 1
     if (folder / "claims.toml").exists():
         claims = tomllib.loads((folder / "claims.toml").read_text())
-        return 0 if report_claims(claims, results) and not tally.n_failed else 1
+        return 0 if report_claims(claims, results) and not n_failed else 1
     path = folder / "published.toml"
     if not path.exists():
         overview(results)
-        return int(tally.n_failed > 0)
+        return int(n_failed > 0)
     published = tomllib.loads(path.read_text(), parse_float=Decimal)
-    return 0 if report(published, results) and not tally.n_failed else 1
+    return 0 if report(published, results) and not n_failed else 1
 
 
 if __name__ == "__main__":

@@ -203,6 +203,109 @@ def test_the_report_of_energy_budgets_is_what_its_claims_expect():
         assert [answer.startswith("holds") for answer in answers] == claim["here"]
 
 
+def feedback_report():
+    import runpy
+
+    return runpy.run_path(str(STUDIES / "feedback" / "report.py"))
+
+
+@pytest.mark.parametrize(
+    ("row", "printed", "ours", "luck", "verdict"),
+    [
+        ("FCFS a0", "4.51", 4.5149, (4, 5), (True, True)),  # to the digit
+        ("FCFS a0", "10.00", 10.5, (10.5, 10.5), (True, True)),  # within 5 %
+        ("FCFS a0", "10.00", 10.51, (10.5, 10.6), (False, False)),
+        ("FCFS a0", "10.00", 10.51, (9.9, 10.6), (False, True)),  # a second moves it by more
+        ("FCFS a0", "0.00", 0.004, (0, 0), (True, True)),
+        ("perf×2 a0", "-12.40", -12.414, (-12.5, -12.3), (True, True)),  # within a unit
+        ("perf×2 a0", "-12.40", -12.42, (-12.43, -12.42), (False, False)),
+        ("infra×2 a60", "0.56", 0.58, (0.5, 0.6), (False, True)),
+    ],
+)
+def test_a_figure_agrees_if_it_is_near_or_moved_by_luck(row, printed, ours, luck, verdict):
+    from decimal import Decimal
+
+    figure = feedback_report()["Figure"](row, "makespan", Decimal(printed), ours, luck)
+    assert (figure.near, figure.agrees) == verdict
+
+
+def test_the_ranking_is_that_of_mean_latenesses():
+    import pandas as pd
+
+    ranking = feedback_report()["ranking"]
+    order = ["perf×2", "infra×2", "EASY", "infra/2", "FCFS", "perf/2"]
+    rows = [
+        {"log": log, "row": f"{name} {replay}", "experiment": name, "mean_lateness": float(i)}
+        for log in ("kth", "sdsc")
+        for replay in ("a0", "a60")
+        for i, name in enumerate(order)
+    ]
+    published = {"ranking": {"kth": order, "sdsc": [*order[:3], "FCFS", "infra/2", "perf/2"]}}
+    text, holds = ranking(published, pd.DataFrame(rows))
+    assert holds
+    verdicts = [line.split(" | ")[-1] for line in text.splitlines()[2:]]
+    assert verdicts == ["the same |"] * 2 + ["the same but for FCFS |"] * 2
+    rows[0]["mean_lateness"] = 1.5  # perf×2 behind infra×2
+    text, holds = ranking(published, pd.DataFrame(rows))
+    assert not holds
+    assert "**DIFFERS**" in text
+
+
+def test_the_number_of_jobs_follows_from_mean_and_additional_lateness():
+    from decimal import Decimal
+
+    report = feedback_report()
+    figures = [
+        report["Figure"]("FCFS a0", metric, Decimal(printed), 0.0, (0, 0))
+        for metric, printed in (("mean_lateness", "32.66"), ("additional_lateness", "198.18"))
+    ]
+    # 2 x 32.655 x 86400 / 198.185 + 1 = 28473.5, 2 x 32.665 x 86400 / 198.175 + 1 = 28483.7
+    assert report["n_jobs_of"](figures) == "28474 to 28483"
+
+
+def test_easy_on_hosts_keeps_the_first_job_s_hosts_free():
+    from noctule.testing import a_job, run, start_times
+
+    # X leaves host 0; A has 2 and 3 until 10, B has 1 until 20. C is to get hosts 0 and 2 at 10. D
+    # would take the third host that is free then, but host 0 is the only one that is free now.
+    jobs = [
+        a_job("X", runtime=1),
+        a_job("B", runtime=20),
+        a_job("A", hosts=2, runtime=10),
+        a_job("C", hosts=2, runtime=5, submit=0.5),
+        a_job("D", runtime=100, submit=2),
+    ]
+    by_number, by_host = (
+        start_times(run(policy, hosts=4, jobs=jobs))
+        for policy in ("easy", f"{STUDIES / 'feedback' / 'concrete_easy.py'}:ConcreteEasy")
+    )
+    assert by_number == {"X": 0, "B": 0, "A": 0, "C": 10, "D": 2}
+    assert by_host == {"X": 0, "B": 0, "A": 0, "C": 10, "D": 10}
+
+
+def test_the_report_of_replay_with_feedback_is_what_is_expected():
+    page = (ROOT / "docs" / "studies" / "feedback" / "index.md").read_text()
+    assert "{{" not in page
+    assert "**NO**" not in page
+    assert "DIFFERS" not in page
+    assert "82 of 90 figures are as close as they should be" in page
+    # the independent reference's figures
+    assert "| EASY a0 | 366.14 | 365.13 | 0.06 | 0.06 | 5.06 | 5.11 |" in page
+    assert "| EASY a60 | 366.67 | 364.98 | 0.07 | 0.07 | 6.11 | 6.11 |" in page
+
+
+@pytest.mark.slow
+def test_replay_with_feedback_gives_the_published_figures(tmp_path):
+    if not TRACES.is_dir():
+        pytest.skip(f"no {TRACES}; NOCTULE_SHARED names the folder of the shared reference data")
+    pytest.importorskip("matplotlib")
+    words = ("-o", str(tmp_path / "out"), "--pages", str(tmp_path))
+    answer = study("feedback", "--logs", str(TRACES), *words)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    written = ROOT / "docs" / "studies" / "feedback" / "index.md"
+    assert (tmp_path / "feedback" / "index.md").read_text() == written.read_text()
+
+
 def test_without_the_log_a_study_says_how_to_get_it(tmp_path):
     answer = study("feedback-rigid", "-o", str(tmp_path / "out"))
     assert answer.returncode == 3
