@@ -24,7 +24,8 @@ def users_result(runs: Iterable[tuple[str, Schedule]], *, threshold: float) -> R
         table = per_user(schedule, threshold=threshold)
         if all(user is None for user in table.index):
             raise InputError(
-                f"{name}: no job has a user, expected a run with users, saved with --parquet"
+                f"{name}: no job has a user, expected a run that tells them: one with --replay, or "
+                "one saved as Parquet"
             )
         users = list(_rows(table))
         data.append({"run": name, "users": users})

@@ -53,10 +53,18 @@ def test_metrics_shows_lateness_among_the_numbers(tmp_path):
 
 def test_by_user_needs_users_and_whole_runs(tmp_path):
     nobody = a_run(tmp_path / "x", [0, 0], users=[None])
-    with pytest.raises(InputError, match="x: no job has a user, expected a run with users"):
+    with pytest.raises(InputError, match="x: no job has a user, expected a run that tells them"):
         run(metrics, nobody, "--by-user")
     with pytest.raises(InputError, match="--by-user: got --warm-up or --cool-down"):
         run(metrics, nobody, "--by-user", "--warm-up", "5")
+
+
+def test_every_figure_is_a_kind_of_picture():
+    from noctule.commands.plot_replays import COMMANDS
+    from noctule.replay_figures import FIGURES
+
+    assert {command.name for command in COMMANDS} == {*FIGURES, "session-graphs"}
+    assert {words[0] for words in KINDS} == set(FIGURES)
 
 
 KINDS = [

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from built_schedules import Row, rejected
+from hypothesis import given
+from hypothesis import strategies as st
 from replayed_schedules import a_replay
 from session_logs import a_log
 
@@ -93,6 +96,22 @@ def test_a_user_of_whom_the_log_knows_no_job_has_no_lateness():
     table = per_user(four_jobs(recorded=(100.0, 110.0, math.nan, 140.0)))
     assert math.isnan(table.loc[2, "mean_lateness"])
     assert table.loc[2, "n_jobs"] == 1
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.sampled_from([1, 2, "x", None])),
+        min_size=1,
+    )
+)
+def test_the_lateness_of_a_run_is_that_of_its_users(jobs):
+    rows = [Row(i, submit, submit, submit + 1.0, "0") for i, (_, submit, _) in enumerate(jobs)]
+    recorded, _, users = zip(*jobs, strict=True)
+    schedule = a_replay(rows, recorded, users)
+    table = per_user(schedule)
+    late = summary(schedule)["mean_lateness"]
+    assert np.average(table["mean_lateness"], weights=table["n_jobs"]) == pytest.approx(late)
+    assert metrics.lateness(schedule).mean() == pytest.approx(late)
 
 
 # the steady window
