@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from built_schedules import Row
@@ -65,6 +67,15 @@ def test_every_figure_is_a_kind_of_picture():
 
     assert {command.name for command in COMMANDS} == {*FIGURES, "session-graphs"}
     assert {words[0] for words in KINDS} == set(FIGURES)
+
+
+def test_the_reference_tells_what_every_figure_shows():
+    from noctule.replay_figures import FIGURES
+
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "plots.md").read_text()
+    plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", page)
+    for name, kind in FIGURES.items():
+        assert f"| `{name}` | {kind.number} | {kind.shows}" in plain
 
 
 KINDS = [

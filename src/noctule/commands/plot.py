@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from noctule.commands.gathering import gathering
-from noctule.commands.options import output_options
-from noctule.commands.plot_replays import COMMANDS
+from noctule.commands.plot_replays import COMMANDS, picture_options
 from noctule.console import ExitCode, Result, speaking
 
 if TYPE_CHECKING:
@@ -47,23 +46,14 @@ for _command in COMMANDS:
 
 
 def _picture_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-    """Add what all pictures have."""
+    """Add what all pictures of runs over time have."""
     gathered = gathering(Picture, "picture", command)
     for option in (
-        click.option(
-            "--dpi",
-            type=click.FloatRange(min=10, max=2000),
-            default=150,
-            show_default=True,
-            help="Of a .png.",
-        ),
         click.option("--to", "end", type=float, metavar="S", help="Last second to show."),
         click.option("--from", "start", type=float, metavar="S", help="First second to show."),
-        click.option("-o", "--output", required=True, metavar="FILE", help="Picture to write."),
-        click.argument("directories", metavar="DIR...", nargs=-1, required=True),
     ):
         gathered = option(gathered)
-    return output_options(gathered)
+    return picture_options(gathered)
 
 
 @plot.command()

@@ -30,8 +30,8 @@ class ReplayPicture:
     quiet: bool
 
 
-def _options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-    gathered = gathering(ReplayPicture, "picture", command)
+def picture_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
+    """Add what all pictures have."""
     for option in (
         click.option(
             "--dpi",
@@ -43,8 +43,12 @@ def _options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
         click.option("-o", "--output", required=True, metavar="FILE", help="Picture to write."),
         click.argument("directories", metavar="DIR...", nargs=-1, required=True),
     ):
-        gathered = option(gathered)
-    return output_options(gathered)
+        command = option(command)
+    return output_options(command)
+
+
+def _options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
+    return picture_options(gathering(ReplayPicture, "picture", command))
 
 
 @click.command()
