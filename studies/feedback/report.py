@@ -397,6 +397,9 @@ def report_campaigns(folders: Mapping[str, Path], pages: Path) -> bool:
     fields = {
         "n_runs": str(sum(map(len, (table, lucky, parts, all_models, variant)))),
         "n_jobs": n_jobs_of(kth),
+        "n_rejected": str(
+            table.set_index(["log", "row"]).loc["kth", "infra/2 rigid"]["n_rejected"]
+        ),
         "near": f"{sum(one.near for one in kth)} of {len(kth)}",
         "table_1": beside(kth, classical),
         "table_2": beside(kth, late),
