@@ -74,6 +74,9 @@ void Engine::start(JobIndex job, const HostSet& hosts, const Layout& layout) {
     }
     refuse_outside(job, hosts);
     for (const Interval& interval : hosts.intervals()) {
+        if (interval.last < n_hosts() && free_.all().contains(interval)) {
+            continue;
+        }
         for (HostId host = interval.first; host <= interval.last; ++host) {
             if (const std::string why = why_unusable(host, job); !why.empty()) {
                 refuse_hosts(why);
@@ -133,29 +136,30 @@ std::string Engine::misfit(JobIndex job, const HostSet& hosts, const Layout& lay
 std::string Engine::why_unusable(HostId host, JobIndex job) const {
     static constexpr const char* phases[] = {"", "is being switched off", "is asleep",
                                              "is being switched on", "has failed"};
-    const std::string who = "host " + std::to_string(host);
+    const auto who = [&] { return "host " + std::to_string(host); };
     if (has_failed(host)) {
-        return who + " has failed";
+        return who() + " has failed";
     }
     if (is_unavailable(host) && !is_reserved_for(job, host)) {
-        return who + (unavailable_[host] == absence::reserved ? " is reserved" : " is unavailable");
+        return who() +
+               (unavailable_[host] == absence::reserved ? " is reserved" : " is unavailable");
     }
     if (host >= n_hosts()) {
         const bool is_used = !options_.share_storages && storages_used_[host - n_hosts()] != 0;
-        return is_used ? who + ", a storage, is used by another job" : "";
+        return is_used ? who() + ", a storage, is used by another job" : "";
     }
     if (!counts_as_free(phase(host))) {
-        return who + " " + phases[static_cast<std::size_t>(phase(host))];
+        return who() + " " + phases[static_cast<std::size_t>(phase(host))];
     }
     if (options_.share_hosts || free_.contains(host) || is_idle_reserved(host)) {
         return "";
     }
     for (JobIndex other = 0; other < status_.size(); ++other) {
         if (hosts(other).contains(host)) {
-            return who + " is busy with job " + describe_job(other);
+            return who() + " is busy with job " + describe_job(other);
         }
     }
-    return who + " is busy";
+    return who() + " is busy";
 }
 
 void Engine::reject(JobIndex job) {

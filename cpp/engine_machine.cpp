@@ -14,6 +14,12 @@ namespace {
 // A message longer than this is refused: matching it against a pattern takes stack for each letter.
 constexpr std::size_t longest_message = 4096;
 
+// How many jobs are on each host of the interval; none where hosts are not shared.
+std::span<std::uint16_t> part_of(std::vector<std::uint16_t>& n_jobs_on, Interval hosts) {
+    return n_jobs_on.empty() ? std::span<std::uint16_t>()
+                             : std::span(n_jobs_on).subspan(hosts.first, hosts.size());
+}
+
 } // namespace
 
 void Engine::set_up_machine() {
@@ -64,9 +70,12 @@ void Engine::record_power_states() {
     }
 }
 
+// Hosts of which all are free are taken together, others one by one.
 void Engine::hold(Interval hosts) {
-    if (!parts_.machine && !options_.share_hosts && windows_.empty()) {
+    const bool is_plain = !parts_.machine && !options_.share_hosts && windows_.empty();
+    if (is_plain || (hosts.last < n_hosts() && free_.all().contains(hosts))) {
         free_.take(hosts);
+        std::ranges::for_each(part_of(n_jobs_on_, hosts), [](std::uint16_t& n) { ++n; });
         return;
     }
     for (HostId host = hosts.first; host <= hosts.last; ++host) {
@@ -83,9 +92,11 @@ void Engine::hold(Interval hosts) {
     }
 }
 
+// And so they are given back, if no other job is on one of them.
 void Engine::give_back(Interval hosts) {
-    if (!parts_.machine && !options_.share_hosts && unavailable_.empty() &&
-        (!power_ || power_->are_awake(hosts))) {
+    if (hosts.last < n_hosts() && unavailable_.empty() && (!power_ || power_->are_awake(hosts)) &&
+        std::ranges::all_of(part_of(n_jobs_on_, hosts), [](std::uint16_t n) { return n == 1; })) {
+        std::ranges::fill(part_of(n_jobs_on_, hosts), 0);
         free_.give(hosts);
         return;
     }
