@@ -99,11 +99,11 @@ template <typename Use> void for_each_job(const JobNames& names, nb::dict jobs, 
 }
 
 // Writes a whole number, a fraction, a text, true, false or null, as protocol 4 has them.
-bool append_plain(std::string& text, PyObject* value) {
+bool append_plain(TextBuffer& text, PyObject* value) {
     if (value == Py_None || PyBool_Check(value)) {
         text += value == Py_None ? "null" : value == Py_True ? "true" : "false";
     } else if (const auto whole = whole_number(value)) {
-        text += std::to_string(*whole);
+        append_whole(text, *whole);
     } else if (PyFloat_CheckExact(value) && std::isfinite(PyFloat_AS_DOUBLE(value))) {
         append_six_decimals(text, PyFloat_AS_DOUBLE(value));
     } else if (const auto letters = plain_text(value)) {
@@ -119,9 +119,10 @@ class Batsim4JobTexts : public JobTexts {
   public:
     Batsim4JobTexts(std::shared_ptr<const JobNames> names, nb::dict jobs, nb::object profile_text)
         : names_(std::move(names)), jobs_(names_->size()), profile_text_(std::move(profile_text)) {
+        TextBuffer text;
         for_each_job(*names_, jobs, [&](JobIndex job, PyObject* raw) {
-            std::string text;
-            if (append_fields(text, job, raw, 0.0)) {
+            text.clear();
+            if (append_fields(text, job, raw, {0.0, "0.000000"})) {
                 jobs_[job] = {nb::borrow(raw), n_hosts_of(PyDict_GetItemString(raw, "res"))};
             }
         });
@@ -129,7 +130,7 @@ class Batsim4JobTexts : public JobTexts {
 
     std::uint32_t n_hosts(JobIndex job) const override { return jobs_[job].n_hosts; }
 
-    void append(std::string& text, JobIndex job, double date) const override {
+    void append(TextBuffer& text, JobIndex job, const WrittenDate& date) const override {
         text += R"("JOB_SUBMITTED","data":{"job_id":")";
         text += (*names_)[job];
         text += R"(","job":)";
@@ -149,9 +150,10 @@ class Batsim4JobTexts : public JobTexts {
     };
 
     // All fields of a job, with its full id, in the order of its file.
-    bool append_fields(std::string& text, JobIndex job, PyObject* raw, double date) const {
+    bool append_fields(TextBuffer& text, JobIndex job, PyObject* raw,
+                       const WrittenDate& date) const {
         const auto add = [&](std::string_view key, std::string_view value) {
-            ((text += text.ends_with('{') ? "\"" : ",\"") += key) += "\":";
+            ((text += text.view().ends_with('{') ? "\"" : ",\"") += key) += "\":";
             text += value;
         };
         const std::string id = '"' + std::string((*names_)[job]) + '"';
@@ -182,7 +184,7 @@ class Batsim4JobTexts : public JobTexts {
         }
         if (!has_date) {
             add("subtime", "");
-            append_six_decimals(text, date);
+            text += date.text;
         }
         text += '}';
         return true;

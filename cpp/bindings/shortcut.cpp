@@ -15,8 +15,8 @@ class PythonChannel : public Channel {
   public:
     explicit PythonChannel(nb::object ask) : ask_(std::move(ask)) {}
 
-    Answer ask(const std::string& message) override {
-        reply_ = ask_(nb::bytes(message.data(), message.size()));
+    Answer ask(TextBuffer& message) override {
+        reply_ = ask_(nb::bytes(message.view().data(), message.size()));
         char* text = nullptr;
         Py_ssize_t size = 0;
         if (PyBytes_AsStringAndSize(reply_.ptr(), &text, &size) != 0) {

@@ -21,20 +21,25 @@ void EdcJobTexts::add(JobIndex job, const Fields& fields) {
     profiles_ += fields.profile_id;
 }
 
-void EdcJobTexts::append(std::string& text, JobIndex job, double date) const {
+void EdcJobTexts::append(TextBuffer& text, JobIndex job, const WrittenDate& date) const {
     const Entry& entry = jobs_[job];
     text += R"("JobSubmittedEvent","event":{"job_id":")"sv;
     text += (*names_)[job];
     text += R"(","job":{"resource_request":)"sv;
-    text += std::to_string(entry.n_hosts);
+    append_whole(text, entry.n_hosts);
     if (!std::isnan(entry.walltime)) {
         text += R"(,"walltime":)"sv;
         append_shortest(text, entry.walltime);
     }
     text += R"(,"rigid":true,"profile_id":")"sv;
-    text.append(profiles_, entry.profile, entry.profile_size);
+    text += std::string_view(profiles_).substr(entry.profile, entry.profile_size);
     text += R"("},"submission_time":)"sv;
-    append_shortest(text, std::isnan(entry.submit_time) ? date : entry.submit_time);
+    const double told = entry.submit_time;
+    if (std::isnan(told) || (told == date.date && !std::signbit(told))) {
+        text += date.text;
+    } else {
+        append_shortest(text, told);
+    }
     text += '}';
 }
 

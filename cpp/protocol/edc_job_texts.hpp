@@ -22,7 +22,7 @@ class EdcJobTexts : public JobTexts {
     void add(JobIndex job, const Fields& fields);
 
     std::uint32_t n_hosts(JobIndex job) const override { return jobs_[job].n_hosts; }
-    void append(std::string& text, JobIndex job, double date) const override;
+    void append(TextBuffer& text, JobIndex job, const WrittenDate& date) const override;
 
   private:
     struct Entry {

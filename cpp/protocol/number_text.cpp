@@ -12,57 +12,77 @@ namespace {
 
 // Below this, whole numbers are exact, and written without an exponent.
 constexpr double most_whole = 1e15;
+// Letters that a whole number takes, a shortest one, and one with six decimals.
+constexpr std::size_t whole_room = 20;
+constexpr std::size_t shortest_room = 32;
+constexpr std::size_t decimals_room = 400;
 
-template <typename... Format>
-std::string_view written(std::array<char, 400>& room, double number, Format... format) {
-    const auto end = std::to_chars(room.data(), room.data() + room.size(), number, format...).ptr;
-    return {room.data(), end};
+char* put(char* at, std::string_view piece) {
+    std::memcpy(at, piece.data(), piece.size());
+    return at + piece.size();
+}
+
+char* put_zeros(char* at, std::size_t n) {
+    std::memset(at, '0', n);
+    return at + n;
+}
+
+// The digits of a number with an exponent of ten that is small enough to be done without.
+char* put_digits(char* at, std::string_view digits, int exponent) {
+    if (exponent < 0) {
+        at = put_zeros(put(at, "0."), static_cast<std::size_t>(-exponent - 1));
+        return put(at, digits);
+    }
+    const auto n_whole = static_cast<std::size_t>(exponent) + 1;
+    if (digits.size() <= n_whole) {
+        at = put_zeros(put(at, digits), n_whole - digits.size());
+        return put(at, ".0");
+    }
+    at = put(put(at, digits.substr(0, n_whole)), ".");
+    return put(at, digits.substr(n_whole));
 }
 
 } // namespace
 
-void append_shortest(std::string& text, double number) {
-    std::array<char, 400> room;
+void append_shortest(TextBuffer& text, double number) {
+    char* const at = text.room(shortest_room);
     const bool may_be_whole = std::abs(number) < most_whole && number != 0.0;
     const auto whole = may_be_whole ? static_cast<std::int64_t>(number) : 0;
     if (may_be_whole && static_cast<double>(whole) == number) {
-        text.append(room.data(), std::to_chars(room.data(), room.data() + room.size(), whole).ptr);
-        text += ".0";
+        text.end_at(put(std::to_chars(at, at + whole_room, whole).ptr, ".0"));
         return;
     }
-    // digits and an exponent of ten, from which the usual form is made
-    std::string_view rest = written(room, number, std::chars_format::scientific);
-    if (rest.front() == '-') {
-        text += '-';
-        rest.remove_prefix(1);
-    }
-    const std::size_t at = rest.find('e');
+    // a digit, the others behind a point, and an exponent of ten, as in Python if it is large
+    std::array<char, shortest_room> room;
+    char* const end =
+        std::to_chars(room.data(), room.data() + room.size(), number, std::chars_format::scientific)
+            .ptr;
+    const bool has_sign = room[0] == '-';
+    std::string_view rest(room.data() + has_sign, end);
+    const std::size_t mark = rest.find('e');
+    const bool is_small = rest[mark + 1] == '-';
     int exponent = 0;
-    const bool has_minus = rest[at + 1] == '-';
-    std::from_chars(rest.data() + at + 2, rest.data() + rest.size(), exponent);
-    exponent = has_minus ? -exponent : exponent;
+    std::from_chars(rest.data() + mark + 2, end, exponent);
+    exponent = is_small ? -exponent : exponent;
     if (exponent < -4 || exponent >= 16) {
-        text += rest; // of which the exponent has a sign and two digits, as in Python
+        text += {room.data(), end};
         return;
     }
-    std::string digits(1, rest.front());
-    digits += at > 1 ? rest.substr(2, at - 2) : std::string_view();
-    if (exponent < 0) {
-        text += "0.";
-        text.append(static_cast<std::size_t>(-exponent - 1), '0');
-        text += digits;
-        return;
-    }
-    const auto n_whole = static_cast<std::size_t>(exponent) + 1;
-    digits.append(digits.size() < n_whole + 1 ? n_whole + 1 - digits.size() : 0, '0');
-    text.append(digits, 0, n_whole);
-    text += '.';
-    text.append(digits, n_whole);
+    std::array<char, shortest_room> digits;
+    digits[0] = rest.front();
+    const std::size_t n_behind = mark > 1 ? mark - 2 : 0;
+    std::memcpy(digits.data() + 1, rest.data() + 2, n_behind);
+    text.end_at(put_digits(put(at, has_sign ? "-" : ""), {digits.data(), 1 + n_behind}, exponent));
 }
 
-void append_six_decimals(std::string& text, double number) {
-    std::array<char, 400> room;
-    text += written(room, number, std::chars_format::fixed, 6);
+void append_six_decimals(TextBuffer& text, double number) {
+    char* const at = text.room(decimals_room);
+    text.end_at(std::to_chars(at, at + decimals_room, number, std::chars_format::fixed, 6).ptr);
+}
+
+void append_whole(TextBuffer& text, std::int64_t number) {
+    char* const at = text.room(whole_room);
+    text.end_at(std::to_chars(at, at + whole_room, number).ptr);
 }
 
 } // namespace noctule

@@ -13,50 +13,46 @@ namespace noctule {
 
 using namespace std::string_view_literals;
 
-namespace {
-
 // The words of a protocol for what is told.
 struct RequestWords {
-    void (*append_number)(std::string& text, double number);
+    bool is_batsim4;
+    void (*append_number)(TextBuffer& text, double number);
     std::string_view kind;      // what stands between the date of an event and its type
     std::string_view completed; // a job: up to its id
-    std::string_view state;     // between the id and the state
-    std::string_view success;   // the states, with what the jobs return
+    std::string_view success;   // behind the id: how it has ended, and what it returned
     std::string_view timed_out;
     std::string_view called;
     std::string_view submissions_ended;
     std::string_view external_events_ended;
 };
 
+namespace {
+
 constexpr RequestWords batsim4_requests{
+    .is_batsim4 = true,
     .append_number = append_six_decimals,
     .kind = R"(,"type":)",
     .completed = R"("JOB_COMPLETED","data":{"job_id":")",
-    .state = R"(","job_state":)",
-    .success = R"("COMPLETED_SUCCESSFULLY","return_code":0)",
-    .timed_out = R"("COMPLETED_WALLTIME_REACHED","return_code":-1)",
+    .success = R"(","job_state":"COMPLETED_SUCCESSFULLY","return_code":0)",
+    .timed_out = R"(","job_state":"COMPLETED_WALLTIME_REACHED","return_code":-1)",
     .called = R"("REQUESTED_CALL","data":{})",
     .submissions_ended = R"("NOTIFY","data":{"type":"no_more_static_job_to_submit"})",
     .external_events_ended = R"("NOTIFY","data":{"type":"no_more_external_event_to_occur"})"};
 
 constexpr RequestWords batsim5_requests{
+    .is_batsim4 = false,
     .append_number = append_shortest,
     .kind = R"(,"event_type":)",
     .completed = R"("JobCompletedEvent","event":{"job_id":")",
-    .state = R"(","state":)",
-    .success = R"("COMPLETED_SUCCESSFULLY","return_code":0)",
-    .timed_out = R"("COMPLETED_WALLTIME_REACHED","return_code":4294967295)",
+    .success = R"(","state":"COMPLETED_SUCCESSFULLY","return_code":0)",
+    .timed_out = R"(","state":"COMPLETED_WALLTIME_REACHED","return_code":4294967295)",
     .called = "",
     .submissions_ended = R"("AllStaticJobsHaveBeenSubmittedEvent","event":{})",
     .external_events_ended = R"("AllStaticExternalEventsHaveBeenInjectedEvent","event":{})"};
 
-const RequestWords& requests(bool is_batsim4) {
-    return is_batsim4 ? batsim4_requests : batsim5_requests;
-}
-
 } // namespace
 
-Channel::Answer LibraryChannel::ask(const std::string& message) {
+Channel::Answer LibraryChannel::ask(TextBuffer& message) {
     std::uint8_t* reply = nullptr;
     std::uint32_t size = 0;
     const unsigned code = function_(reinterpret_cast<const std::uint8_t*>(message.c_str()),
@@ -82,7 +78,8 @@ bool SchedulerShortcut::decide(const View& view, std::span<const Event> events,
         leave_to_python(events);
         return false;
     }
-    if (!tell(view, events)) {
+    if (!(rules_.is_batsim4 ? tell<batsim4_requests>(view, events)
+                            : tell<batsim5_requests>(view, events))) {
         return true;
     }
     const Channel::Answer answer = ask();
@@ -141,35 +138,41 @@ void SchedulerShortcut::leave_to_python(std::span<const Event> events) {
 }
 
 // Whether there was anything to tell.
+template <const RequestWords& words>
 bool SchedulerShortcut::tell(const View& view, std::span<const Event> events) {
-    last_ = not_a_time;
-    message_ = R"({"now":)"sv;
-    append_number(view.now());
+    date_ = not_a_time;
+    message_.clear();
+    message_ += R"({"now":)"sv;
+    append_date<words>(view.now());
     message_ += R"(,"events":[)"sv;
     const std::size_t empty = message_.size();
     for (const Event& event : events) {
         if (event.kind != EventKind::hosts_released) {
-            message_ += message_.size() > empty ? R"(,{"timestamp":)"sv : R"({"timestamp":)"sv;
-            append_number(event.time);
-            message_ += requests(rules_.is_batsim4).kind;
-            tell(view, event);
+            if (message_.size() > empty) {
+                message_ += ',';
+            }
+            message_ += R"({"timestamp":)"sv;
+            append_date<words>(event.time);
+            message_ += words.kind;
+            tell<words>(view, event);
             message_ += '}';
         }
     }
+    const bool has_told = message_.size() > empty;
     message_ += "]}"sv;
-    return message_.size() > empty + 2;
+    return has_told;
 }
 
+template <const RequestWords& words>
 void SchedulerShortcut::tell(const View& view, const Event& event) {
-    const RequestWords& words = requests(rules_.is_batsim4);
     switch (event.kind) {
     case EventKind::job_submitted:
-        texts_->append(message_, event.subject, event.time);
+        texts_->append(message_, event.subject, {event.time, date_text_.view()});
         named_.add(event.subject);
         journal_.told.push_back(event.subject);
         break;
     case EventKind::job_finished:
-        tell_end(view, event.subject);
+        tell_end<words>(view, event.subject);
         break;
     case EventKind::timer_fired:
         message_ += words.called;
@@ -184,30 +187,36 @@ void SchedulerShortcut::tell(const View& view, const Event& event) {
     }
 }
 
+template <const RequestWords& words>
 void SchedulerShortcut::tell_end(const View& view, JobIndex job) {
-    const RequestWords& words = requests(rules_.is_batsim4);
+    const std::string_view name = (*names_)[job];
     message_ += words.completed;
-    message_ += (*names_)[job];
-    message_ += words.state;
-    message_ += view.state(job) == JobState::completed ? words.success : words.timed_out;
-    if (rules_.is_batsim4) {
+    message_ += name;
+    if (view.state(job) == JobState::completed) {
+        message_ += words.success;
+    } else {
+        message_ += words.timed_out;
+    }
+    if (words.is_batsim4) {
         const auto allocation = allocations_.find(job);
-        message_ += R"(,"alloc":")" + allocation->second.to_string() + '"';
+        message_ += R"(,"alloc":")"sv;
+        message_ += allocation->second.to_string();
+        message_ += '"';
         allocations_.erase(allocation);
     }
     message_ += '}';
-    named_.drop((*names_)[job]);
+    named_.drop(name);
     journal_.ended.push_back(job);
 }
 
 // Most dates of a message are the same.
-void SchedulerShortcut::append_number(double number) {
-    if (number != last_) {
-        last_number_.clear();
-        requests(rules_.is_batsim4).append_number(last_number_, number);
-        last_ = number;
+template <const RequestWords& words> void SchedulerShortcut::append_date(double date) {
+    if (date != date_) {
+        date_text_.clear();
+        words.append_number(date_text_, date);
+        date_ = date;
     }
-    message_ += last_number_;
+    message_ += date_text_.view();
 }
 
 Channel::Answer SchedulerShortcut::ask() {
@@ -296,8 +305,13 @@ double SchedulerShortcut::told_date(double now) {
     if (!rules_.is_batsim4) {
         return now;
     }
-    std::string text;
-    append_six_decimals(text, now);
+    // what was written of now, if nothing has happened at another date since
+    if (date_ != now) {
+        date_text_.clear();
+        append_six_decimals(date_text_, now);
+        date_ = now;
+    }
+    const std::string_view text = date_text_.view();
     std::from_chars(text.data(), text.data() + text.size(), told_date_);
     return rules_.exact_dates ? now : std::max(now, told_date_);
 }

@@ -6,6 +6,7 @@
 
 #include "protocol/named_jobs.hpp"
 #include "protocol/plain_reply.hpp"
+#include "protocol/text_buffer.hpp"
 #include "shortcut.hpp"
 
 #include <functional>
@@ -26,7 +27,7 @@ class Channel {
 
     virtual ~Channel() = default;
     // What comes back belongs to the scheduler until the next message.
-    virtual Answer ask(const std::string& message) = 0;
+    virtual Answer ask(TextBuffer& message) = 0;
     virtual bool needs_lock() const = 0;
 };
 
@@ -37,11 +38,16 @@ class LibraryChannel : public Channel {
                                       std::uint8_t** reply, std::uint32_t* reply_size);
 
     explicit LibraryChannel(Function function) : function_(function) {}
-    Answer ask(const std::string& message) override;
+    Answer ask(TextBuffer& message) override;
     bool needs_lock() const override { return false; }
 
   private:
     Function function_;
+};
+
+struct WrittenDate {
+    double date;
+    std::string_view text; // as messages have it
 };
 
 // Writes how jobs are submitted.
@@ -51,7 +57,7 @@ class JobTexts {
     // How many hosts a job asks for; 0 if it is not an usual one.
     virtual std::uint32_t n_hosts(JobIndex job) const = 0;
     // Appends the type of the event and its content, at the date of the submission.
-    virtual void append(std::string& text, JobIndex job, double date) const = 0;
+    virtual void append(TextBuffer& text, JobIndex job, const WrittenDate& date) const = 0;
 };
 
 // What happened here and nobody in Python knows of yet.
@@ -60,6 +66,8 @@ struct Journal {
     std::vector<JobIndex> ended;
     std::vector<JobIndex> rejected;
 };
+
+struct RequestWords; // of a protocol
 
 class SchedulerShortcut : public Shortcut {
   public:
@@ -106,10 +114,10 @@ class SchedulerShortcut : public Shortcut {
 
     bool is_plain(const View& view, const Event& event) const;
     void leave_to_python(std::span<const Event> events);
-    bool tell(const View& view, std::span<const Event> events);
-    void tell(const View& view, const Event& event);
-    void tell_end(const View& view, JobIndex job);
-    void append_number(double number);
+    template <const RequestWords& words> bool tell(const View& view, std::span<const Event> events);
+    template <const RequestWords& words> void tell(const View& view, const Event& event);
+    template <const RequestWords& words> void tell_end(const View& view, JobIndex job);
+    template <const RequestWords& words> void append_date(double date);
     Channel::Answer ask();
     bool plan(const View& view, const PlainReply& reply);
     bool plan(const View& view, const PlainEvent& event, double date);
@@ -137,9 +145,9 @@ class SchedulerShortcut : public Shortcut {
     std::optional<Channel::Answer> answer_;
 
     // of one call, kept for their memory
-    std::string message_;
-    std::string last_number_;
-    double last_ = not_a_time;
+    TextBuffer message_;
+    TextBuffer date_text_; // of the last date that was written
+    double date_ = not_a_time;
     double told_date_ = 0.0;
     double busy_until_ = not_a_time;
     PlainReply reply_;

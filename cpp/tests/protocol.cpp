@@ -15,15 +15,15 @@ namespace noctule {
 namespace {
 
 std::string shortest(double number) {
-    std::string text;
+    TextBuffer text;
     append_shortest(text, number);
-    return text;
+    return std::string(text.view());
 }
 
 std::string six_decimals(double number) {
-    std::string text;
+    TextBuffer text;
     append_six_decimals(text, number);
-    return text;
+    return std::string(text.view());
 }
 
 void numbers_are_written_as_python_does() {
