@@ -2,6 +2,7 @@
 
 #include "protocol/number_text.hpp"
 
+#include <array>
 #include <cmath>
 #include <unordered_map>
 
@@ -197,9 +198,52 @@ class Batsim4JobTexts : public JobTexts {
 
 } // namespace
 
+namespace {
+
+// Finds out what the fields of jobs mean; quickly, as those of all jobs mostly have the same names.
+class FieldNames {
+  public:
+    enum class Field : std::uint8_t { profile, walltime, submit_time, n_hosts, extra, other };
+
+    Field field(PyObject* key) {
+        for (std::size_t i = 0; i < n_; ++i) {
+            if (known_[i].key == key) {
+                return known_[i].field;
+            }
+        }
+        const Known found{key, read(key)};
+        if (n_ < known_.size()) {
+            known_[n_++] = found;
+        }
+        return found.field;
+    }
+
+  private:
+    struct Known {
+        PyObject* key; // that lives as long as its job
+        Field field;
+    };
+
+    static Field read(PyObject* key) {
+        const auto name = letters_of(key);
+        return !name || *name == "extra_data" ? Field::extra
+               : *name == "profile"           ? Field::profile
+               : *name == "walltime"          ? Field::walltime
+               : *name == "subtime"           ? Field::submit_time
+               : *name == "res"               ? Field::n_hosts
+                                              : Field::other;
+    }
+
+    std::array<Known, 8> known_;
+    std::size_t n_ = 0;
+};
+
+} // namespace
+
 std::unique_ptr<JobTexts> edc_job_texts(const std::shared_ptr<const JobNames>& names,
                                         nb::dict jobs) {
     auto texts = std::make_unique<EdcJobTexts>(names);
+    FieldNames names_of_fields;
     std::string profile_id;
     for_each_job(*names, jobs, [&](JobIndex job, PyObject* raw) {
         std::optional<std::string_view> profile;
@@ -210,18 +254,23 @@ std::unique_ptr<JobTexts> edc_job_texts(const std::shared_ptr<const JobNames>& n
         PyObject* value = nullptr;
         Py_ssize_t position = 0;
         while (PyDict_Next(raw, &position, &key, &value) != 0) {
-            const auto name = letters_of(key);
-            if (!name || *name == "extra_data") {
-                return;
-            }
-            if (*name == "profile") {
+            switch (names_of_fields.field(key)) {
+            case FieldNames::Field::profile:
                 profile = plain_text(value);
-            } else if (*name == "walltime") {
+                break;
+            case FieldNames::Field::walltime:
                 walltime = plain_number(value);
-            } else if (*name == "subtime") {
+                break;
+            case FieldNames::Field::submit_time:
                 submit_time = plain_number(value);
-            } else if (*name == "res") {
+                break;
+            case FieldNames::Field::n_hosts:
                 n_hosts = n_hosts_of(value);
+                break;
+            case FieldNames::Field::extra:
+                return;
+            case FieldNames::Field::other:
+                break;
             }
         }
         if (!profile || !walltime || !submit_time) {

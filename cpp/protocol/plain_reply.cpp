@@ -19,6 +19,11 @@ struct ReplyWords {
     std::string_view call;   // nothing if none is usual
     std::string_view hosts;  // of a job that is executed
     std::string_view nested; // the object in which they are, or nothing
+    // what stands around the date, the id and the hosts, where they are told in this order without
+    // blanks
+    std::string_view before_id;
+    std::string_view before_hosts;
+    std::string_view behind_hosts;
 };
 
 constexpr ReplyWords batsim4_words{.kind = "type",
@@ -27,14 +32,21 @@ constexpr ReplyWords batsim4_words{.kind = "type",
                                    .reject = "REJECT_JOB",
                                    .call = "CALL_ME_LATER",
                                    .hosts = "alloc",
-                                   .nested = ""};
+                                   .nested = "",
+                                   .before_id = R"(,"type":"EXECUTE_JOB","data":{"job_id":")",
+                                   .before_hosts = R"(","alloc":")",
+                                   .behind_hosts = R"("}})"};
 constexpr ReplyWords batsim5_words{.kind = "event_type",
                                    .data = "event",
                                    .execute = "ExecuteJobEvent",
                                    .reject = "RejectJobEvent",
                                    .call = "",
                                    .hosts = "host_allocation",
-                                   .nested = "allocation"};
+                                   .nested = "allocation",
+                                   .before_id =
+                                       R"(,"event_type":"ExecuteJobEvent","event":{"job_id":")",
+                                   .before_hosts = R"(","allocation":{"host_allocation":")",
+                                   .behind_hosts = R"("}}})"};
 
 // Beyond this, no digits are added to a number.
 constexpr std::uint64_t most_digits = 1'000'000'000'000'000'000;
@@ -54,13 +66,28 @@ class Scanner {
     explicit Scanner(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {}
 
     bool take(char what) {
-        skip_blanks();
         if (at_ == end_ || *at_ != what) {
-            return false;
+            skip_blanks();
+            if (at_ == end_ || *at_ != what) {
+                return false;
+            }
         }
         ++at_;
         return true;
     }
+
+    // These very letters.
+    bool take_letters(std::string_view letters) {
+        if (static_cast<std::size_t>(end_ - at_) < letters.size() ||
+            std::memcmp(at_, letters.data(), letters.size()) != 0) {
+            return false;
+        }
+        at_ += letters.size();
+        return true;
+    }
+
+    const char* position() const { return at_; }
+    void go_back(const char* position) { at_ = position; }
 
     // One word in quotes.
     bool take_word(std::string_view word) {
@@ -94,12 +121,17 @@ class Scanner {
         if (!take('"')) {
             return false;
         }
+        found = letters();
+        return at_ != end_ && *at_++ == '"';
+    }
+
+    // Printable ASCII up to what is none, a quotation mark or an escape.
+    std::string_view letters() {
         const char* const first = at_;
         while (at_ != end_ && is_usual[static_cast<unsigned char>(*at_)]) {
             ++at_;
         }
-        found = {first, static_cast<std::size_t>(at_ - first)};
-        return at_ != end_ && *at_++ == '"';
+        return {first, static_cast<std::size_t>(at_ - first)};
     }
 
     // A number that is not negative.
@@ -209,6 +241,34 @@ template <const ReplyWords& words> class Reader {
     bool text(Field<std::string_view>& found) { return !found && scanner_.text(found.emplace()); }
 
     bool event() {
+        const char* const before = scanner_.position();
+        if (execution()) {
+            return true;
+        }
+        scanner_.go_back(before);
+        return any_event();
+    }
+
+    // A job to execute, told as most schedulers do; all others are read by any_event().
+    bool execution() {
+        double timestamp = 0.0;
+        if (!scanner_.take_letters(R"({"timestamp":)") || !scanner_.number(timestamp) ||
+            !scanner_.take_letters(words.before_id)) {
+            return false;
+        }
+        const std::string_view job_id = scanner_.letters();
+        if (!scanner_.take_letters(words.before_hosts)) {
+            return false;
+        }
+        const std::string_view hosts = scanner_.letters();
+        if (!scanner_.take_letters(words.behind_hosts)) {
+            return false;
+        }
+        reply_.events.push_back({PlainEvent::Kind::execute, timestamp, job_id, hosts, 0.0});
+        return true;
+    }
+
+    bool any_event() {
         Field<double> timestamp;
         Field<PlainEvent::Kind> kind;
         Field<Content> content;
