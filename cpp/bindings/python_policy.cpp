@@ -48,6 +48,7 @@ PyObject* PythonView::job_object(JobIndex job) {
             ViewJob{this, jobs_of_, job, what.submit_time, what.walltime, what.n_hosts, id_of(job)};
         nb::inst_mark_ready(object);
         jobs_[job] = object.release().ptr();
+        ++n_shown_;
     }
     return Py_NewRef(jobs_[job]);
 }
@@ -237,6 +238,9 @@ bool PythonView::decide_shortly(Shortcut& shortcut, std::uint64_t& n_calls) {
 
 // Jobs that Python has seen and that have ended in this instant.
 void PythonView::note_ended(std::vector<JobIndex>& ended) const {
+    if (n_shown_ == 0) {
+        return;
+    }
     for (const Event& event : engine_->events()) {
         const bool is_end =
             event.kind == EventKind::job_finished || event.kind == EventKind::hosts_released;
@@ -321,6 +325,7 @@ void PythonView::forget(JobIndex job) {
     if (job < jobs_.size() && jobs_[job] != nullptr) {
         nb::inst_ptr<ViewJob>(jobs_[job])->view = nullptr;
         Py_CLEAR(jobs_[job]);
+        --n_shown_;
     }
 }
 

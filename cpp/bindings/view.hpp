@@ -90,6 +90,7 @@ class PythonView {
     std::size_t n_static_; // jobs of the workload; those behind were registered
     std::unique_ptr<Messages> messages_;
     std::vector<PyObject*> jobs_; // by index; null until shown and after the job's end
+    std::size_t n_shown_ = 0;     // of them
     nb::dict index_of_id_;        // made when a decision names a job by its id
     nb::dict tag_of_name_;
     nb::list tag_names_;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -220,10 +219,9 @@ template <const RequestWords& words> void SchedulerShortcut::append_date(double 
 }
 
 Channel::Answer SchedulerShortcut::ask() {
-    using Clock = std::chrono::steady_clock;
-    const auto began = Clock::now();
+    watch_.start();
     const Channel::Answer answer = channel_->ask(message_);
-    seconds_ += std::chrono::duration<double>(Clock::now() - began).count();
+    watch_.stop();
     ++n_messages_;
     return answer;
 }

@@ -6,6 +6,7 @@
 
 #include "protocol/named_jobs.hpp"
 #include "protocol/plain_reply.hpp"
+#include "protocol/stopwatch.hpp"
 #include "protocol/text_buffer.hpp"
 #include "shortcut.hpp"
 
@@ -89,7 +90,7 @@ class SchedulerShortcut : public Shortcut {
 
     const JobNames& names() const { return *names_; }
     std::size_t n_messages() const { return n_messages_; }
-    double seconds() const { return seconds_; } // that answers took
+    double seconds() const { return watch_.seconds(); } // that answers took
     // Takes what Python has not heard of, which it does now.
     Journal take_journal();
     // Takes the answer to what was told of this instant, if that is for Python to read.
@@ -141,7 +142,7 @@ class SchedulerShortcut : public Shortcut {
     Journal journal_;
     std::vector<JobIndex> started_;
     std::size_t n_messages_ = 0;
-    double seconds_ = 0.0;
+    Stopwatch watch_; // runs while an answer is awaited
     std::optional<Channel::Answer> answer_;
 
     // of one call, kept for their memory
