@@ -244,7 +244,6 @@ std::unique_ptr<JobTexts> edc_job_texts(const std::shared_ptr<const JobNames>& n
                                         nb::dict jobs) {
     auto texts = std::make_unique<EdcJobTexts>(names);
     FieldNames names_of_fields;
-    std::string profile_id;
     for_each_job(*names, jobs, [&](JobIndex job, PyObject* raw) {
         std::optional<std::string_view> profile;
         std::optional<double> walltime = -1.0;
@@ -276,13 +275,13 @@ std::unique_ptr<JobTexts> edc_job_texts(const std::shared_ptr<const JobNames>& n
         if (!profile || !walltime || !submit_time) {
             return;
         }
-        // the workload of the profile, and its name in there
         const bool has_owner = profile->find('!') != std::string_view::npos;
         const std::string_view owner = has_owner ? *profile : (*names)[job];
-        profile_id = owner.substr(0, owner.find('!'));
-        (profile_id += '!') += profile->substr(has_owner ? profile->rfind('!') + 1 : 0);
-        texts->add(job,
-                   {n_hosts, *walltime == -1.0 ? not_a_time : *walltime, *submit_time, profile_id});
+        texts->add(job, {.n_hosts = n_hosts,
+                         .walltime = *walltime == -1.0 ? not_a_time : *walltime,
+                         .submit_time = *submit_time,
+                         .workload = owner.substr(0, owner.find('!')),
+                         .profile = profile->substr(has_owner ? profile->rfind('!') + 1 : 0)});
     });
     return texts;
 }

@@ -16,9 +16,12 @@ bool is_plain_text(std::string_view text) {
 }
 
 void EdcJobTexts::add(JobIndex job, const Fields& fields) {
-    jobs_[job] = {fields.walltime, fields.submit_time, profiles_.size(),
-                  static_cast<std::uint32_t>(fields.profile_id.size()), fields.n_hosts};
-    profiles_ += fields.profile_id;
+    const std::size_t first = profiles_.size();
+    profiles_ += fields.workload;
+    profiles_ += '!';
+    profiles_ += fields.profile;
+    jobs_[job] = {fields.walltime, fields.submit_time, first,
+                  static_cast<std::uint32_t>(profiles_.size() - first), fields.n_hosts};
 }
 
 void EdcJobTexts::append(TextBuffer& text, JobIndex job, const WrittenDate& date) const {

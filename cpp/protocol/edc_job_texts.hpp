@@ -12,9 +12,10 @@ class EdcJobTexts : public JobTexts {
   public:
     struct Fields {
         std::uint32_t n_hosts;
-        double walltime;    // NaN: none
-        double submit_time; // NaN: when it happens
-        std::string_view profile_id;
+        double walltime;           // NaN: none
+        double submit_time;        // NaN: when it happens
+        std::string_view workload; // of its profile
+        std::string_view profile;  // its name in there
     };
 
     explicit EdcJobTexts(std::shared_ptr<const JobNames> names)

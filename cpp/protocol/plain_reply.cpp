@@ -163,6 +163,17 @@ class Scanner {
         return std::from_chars(first, at_, found).ec == std::errc{};
     }
 
+    // These letters of a number, if it has no others.
+    bool take_number(std::string_view letters) {
+        const char* const before = at_;
+        if (!letters.empty() && take_letters(letters) && at_ != end_ &&
+            (*at_ == ',' || *at_ == '}')) {
+            return true;
+        }
+        at_ = before;
+        return false;
+    }
+
     // Takes the fields of an object one by one by `field`.
     template <typename Field> bool object(Field&& field) { return list('{', '}', field); }
     template <typename Item> bool array(Item&& item) { return list('[', ']', item); }
@@ -210,7 +221,8 @@ template <typename Value> using Field = std::optional<Value>;
 
 template <const ReplyWords& words> class Reader {
   public:
-    Reader(std::string_view text, PlainReply& reply) : scanner_(text), reply_(reply) {}
+    Reader(std::string_view text, PlainReply& reply, const WrittenDate& now)
+        : scanner_(text), reply_(reply), now_(now) {}
 
     bool read() {
         Field<double> now;
@@ -237,7 +249,14 @@ template <const ReplyWords& words> class Reader {
         bool has_nested = false;
     };
 
-    bool number(Field<double>& found) { return !found && scanner_.number(found.emplace()); }
+    bool number(double& found) {
+        if (scanner_.take_number(now_.text)) {
+            found = now_.date;
+            return true;
+        }
+        return scanner_.number(found);
+    }
+    bool number(Field<double>& found) { return !found && number(found.emplace()); }
     bool text(Field<std::string_view>& found) { return !found && scanner_.text(found.emplace()); }
 
     bool event() {
@@ -252,7 +271,7 @@ template <const ReplyWords& words> class Reader {
     // A job to execute, told as most schedulers do; all others are read by any_event().
     bool execution() {
         double timestamp = 0.0;
-        if (!scanner_.take_letters(R"({"timestamp":)") || !scanner_.number(timestamp) ||
+        if (!scanner_.take_letters(R"({"timestamp":)") || !number(timestamp) ||
             !scanner_.take_letters(words.before_id)) {
             return false;
         }
@@ -331,18 +350,19 @@ template <const ReplyWords& words> class Reader {
 
     Scanner scanner_;
     PlainReply& reply_;
+    const WrittenDate& now_;
 };
 
 } // namespace
 
-bool read_batsim4_reply(std::string_view text, PlainReply& reply) {
+bool read_batsim4_reply(std::string_view text, PlainReply& reply, const WrittenDate& now) {
     reply.events.clear();
-    return Reader<batsim4_words>(text, reply).read();
+    return Reader<batsim4_words>(text, reply, now).read();
 }
 
-bool read_batsim5_reply(std::string_view text, PlainReply& reply) {
+bool read_batsim5_reply(std::string_view text, PlainReply& reply, const WrittenDate& now) {
     reply.events.clear();
-    return Reader<batsim5_words>(text, reply).read();
+    return Reader<batsim5_words>(text, reply, now).read();
 }
 
 } // namespace noctule

@@ -25,8 +25,15 @@ struct PlainReply {
     std::vector<PlainEvent> events = {};
 };
 
-// False if there is more in it than the usual.
-bool read_batsim4_reply(std::string_view text, PlainReply& reply);
-bool read_batsim5_reply(std::string_view text, PlainReply& reply);
+// A date as messages have it.
+struct WrittenDate {
+    double date = 0.0;
+    std::string_view text = {};
+};
+
+// False if there is more in it than the usual. Most dates are those of the message `now` that it
+// replies to, by letter.
+bool read_batsim4_reply(std::string_view text, PlainReply& reply, const WrittenDate& now = {});
+bool read_batsim5_reply(std::string_view text, PlainReply& reply, const WrittenDate& now = {});
 
 } // namespace noctule

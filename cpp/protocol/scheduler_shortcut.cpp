@@ -15,7 +15,6 @@ using namespace std::string_view_literals;
 // The words of a protocol for what is told.
 struct RequestWords {
     bool is_batsim4;
-    void (*append_number)(TextBuffer& text, double number);
     std::string_view kind;      // what stands between the date of an event and its type
     std::string_view completed; // a job: up to its id
     std::string_view success;   // behind the id: how it has ended, and what it returned
@@ -29,7 +28,6 @@ namespace {
 
 constexpr RequestWords batsim4_requests{
     .is_batsim4 = true,
-    .append_number = append_six_decimals,
     .kind = R"(,"type":)",
     .completed = R"("JOB_COMPLETED","data":{"job_id":")",
     .success = R"(","job_state":"COMPLETED_SUCCESSFULLY","return_code":0)",
@@ -40,7 +38,6 @@ constexpr RequestWords batsim4_requests{
 
 constexpr RequestWords batsim5_requests{
     .is_batsim4 = false,
-    .append_number = append_shortest,
     .kind = R"(,"event_type":)",
     .completed = R"("JobCompletedEvent","event":{"job_id":")",
     .success = R"(","state":"COMPLETED_SUCCESSFULLY","return_code":0)",
@@ -88,8 +85,9 @@ bool SchedulerShortcut::decide(const View& view, std::span<const Event> events,
     while (!rules_.is_batsim4 && text.ends_with('\0')) {
         text.remove_suffix(1);
     }
+    const double now = told_date(view.now());
     const auto read = rules_.is_batsim4 ? read_batsim4_reply : read_batsim5_reply;
-    if (!read(text, reply_) || !plan(view, reply_)) {
+    if (!read(text, reply_, {told_date_, date_text_.view()}) || !plan(view, reply_, now)) {
         answer_ = answer;
         return false;
     }
@@ -142,7 +140,7 @@ bool SchedulerShortcut::tell(const View& view, std::span<const Event> events) {
     date_ = not_a_time;
     message_.clear();
     message_ += R"({"now":)"sv;
-    append_date<words>(view.now());
+    append_date(view.now());
     message_ += R"(,"events":[)"sv;
     const std::size_t empty = message_.size();
     for (const Event& event : events) {
@@ -151,7 +149,7 @@ bool SchedulerShortcut::tell(const View& view, std::span<const Event> events) {
                 message_ += ',';
             }
             message_ += R"({"timestamp":)"sv;
-            append_date<words>(event.time);
+            append_date(event.time);
             message_ += words.kind;
             tell<words>(view, event);
             message_ += '}';
@@ -209,13 +207,17 @@ void SchedulerShortcut::tell_end(const View& view, JobIndex job) {
 }
 
 // Most dates of a message are the same.
-template <const RequestWords& words> void SchedulerShortcut::append_date(double date) {
+void SchedulerShortcut::append_date(double date) {
     if (date != date_) {
-        date_text_.clear();
-        words.append_number(date_text_, date);
-        date_ = date;
+        write_date(date);
     }
     message_ += date_text_.view();
+}
+
+void SchedulerShortcut::write_date(double date) {
+    date_text_.clear();
+    (rules_.is_batsim4 ? append_six_decimals : append_shortest)(date_text_, date);
+    date_ = date;
 }
 
 Channel::Answer SchedulerShortcut::ask() {
@@ -227,8 +229,7 @@ Channel::Answer SchedulerShortcut::ask() {
 }
 
 // Whether all of a reply can be done; nothing has been, if not.
-bool SchedulerShortcut::plan(const View& view, const PlainReply& reply) {
-    const double now = told_date(view.now());
+bool SchedulerShortcut::plan(const View& view, const PlainReply& reply, double now) {
     double latest = now;
     double before = 0.0;
     double date = not_a_time;
@@ -300,14 +301,11 @@ bool SchedulerShortcut::plan_start(const View& view, const PlainEvent& event, Jo
 // A date of now as the scheduler has seen it.
 double SchedulerShortcut::told_date(double now) {
     told_date_ = now;
+    if (date_ != now) { // the last one of its message is another
+        write_date(now);
+    }
     if (!rules_.is_batsim4) {
         return now;
-    }
-    // what was written of now, if nothing has happened at another date since
-    if (date_ != now) {
-        date_text_.clear();
-        append_six_decimals(date_text_, now);
-        date_ = now;
     }
     const std::string_view text = date_text_.view();
     std::from_chars(text.data(), text.data() + text.size(), told_date_);

@@ -46,11 +46,6 @@ class LibraryChannel : public Channel {
     Function function_;
 };
 
-struct WrittenDate {
-    double date;
-    std::string_view text; // as messages have it
-};
-
 // Writes how jobs are submitted.
 class JobTexts {
   public:
@@ -118,9 +113,10 @@ class SchedulerShortcut : public Shortcut {
     template <const RequestWords& words> bool tell(const View& view, std::span<const Event> events);
     template <const RequestWords& words> void tell(const View& view, const Event& event);
     template <const RequestWords& words> void tell_end(const View& view, JobIndex job);
-    template <const RequestWords& words> void append_date(double date);
+    void append_date(double date);
+    void write_date(double date);
     Channel::Answer ask();
-    bool plan(const View& view, const PlainReply& reply);
+    bool plan(const View& view, const PlainReply& reply, double now);
     bool plan(const View& view, const PlainEvent& event, double date);
     bool plan_start(const View& view, const PlainEvent& event, JobIndex job, double date);
     void carry_out(Decisions& decisions);
