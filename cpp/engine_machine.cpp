@@ -14,10 +14,22 @@ namespace {
 // A message longer than this is refused: matching it against a pattern takes stack for each letter.
 constexpr std::size_t longest_message = 4096;
 
-// How many jobs are on each host of the interval; none where hosts are not shared.
-std::span<std::uint16_t> part_of(std::vector<std::uint16_t>& n_jobs_on, Interval hosts) {
-    return n_jobs_on.empty() ? std::span<std::uint16_t>()
-                             : std::span(n_jobs_on).subspan(hosts.first, hosts.size());
+using Counts = std::vector<std::uint16_t>; // of jobs, by host
+
+void add_one(Counts& counts, Interval hosts) {
+    for (HostId host = hosts.first; host <= hosts.last; ++host) {
+        ++counts[host];
+    }
+}
+
+// Whether there was one job on each of the hosts; there is none then.
+bool drop_single(Counts& counts, Interval hosts) {
+    const auto part = std::span(counts).subspan(hosts.first, hosts.size());
+    const bool is_single = std::ranges::all_of(part, [](std::uint16_t n) { return n == 1; });
+    if (is_single) {
+        std::ranges::fill(part, 0);
+    }
+    return is_single;
 }
 
 } // namespace
@@ -75,7 +87,9 @@ void Engine::hold(Interval hosts) {
     const bool is_plain = !parts_.machine && !options_.share_hosts && windows_.empty();
     if (is_plain || (hosts.last < n_hosts() && free_.all().contains(hosts))) {
         free_.take(hosts);
-        std::ranges::for_each(part_of(n_jobs_on_, hosts), [](std::uint16_t& n) { ++n; });
+        if (options_.share_hosts) {
+            add_one(n_jobs_on_, hosts);
+        }
         return;
     }
     for (HostId host = hosts.first; host <= hosts.last; ++host) {
@@ -94,9 +108,9 @@ void Engine::hold(Interval hosts) {
 
 // And so they are given back, if no other job is on one of them.
 void Engine::give_back(Interval hosts) {
-    if (hosts.last < n_hosts() && unavailable_.empty() && (!power_ || power_->are_awake(hosts)) &&
-        std::ranges::all_of(part_of(n_jobs_on_, hosts), [](std::uint16_t n) { return n == 1; })) {
-        std::ranges::fill(part_of(n_jobs_on_, hosts), 0);
+    const bool can_be_free =
+        hosts.last < n_hosts() && unavailable_.empty() && (!power_ || power_->are_awake(hosts));
+    if (can_be_free && (!options_.share_hosts || drop_single(n_jobs_on_, hosts))) {
         free_.give(hosts);
         return;
     }
