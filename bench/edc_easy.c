@@ -108,6 +108,14 @@ static const char* type_of(const char* event) {
     return after(date.first + date.size, ",\"event_type\":\"");
 }
 
+/* Where two braces end an event. */
+static const char* end_of(const char* event) {
+    do {
+        event = strchr(event, '}') + 1;
+    } while (*event != '}');
+    return event + 1;
+}
+
 static const char* read_id(const char* event, Id* id) {
     const Text text = text_until(after(event, "\",\"event\":{\"job_id\":\""), '"');
     memset(id->letters, 0, MAX_ID);
@@ -299,7 +307,7 @@ uint8_t batsim_edc_take_decisions(const uint8_t* what_happened, uint32_t what_ha
         } else {
             event = type;
         }
-        event = after(event, "}}");
+        event = end_of(event);
     } while (*event++ == ',');
     decide(now, date);
     make_room(2);

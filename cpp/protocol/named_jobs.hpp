@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -55,11 +56,17 @@ class NamedJobs {
 
     // By the length and the last letters, in which names differ.
     static std::uint32_t hash_of(std::string_view name) {
-        std::uint64_t last = name.size();
-        for (const char letter : name.substr(name.size() - std::min<std::size_t>(name.size(), 8))) {
-            last = last << 8 ^ static_cast<unsigned char>(letter);
+        std::uint64_t last = 0;
+        const std::size_t n = std::min(name.size(), sizeof last);
+        if (n == sizeof last) {
+            std::memcpy(&last, name.data() + name.size() - n, sizeof last);
+        } else {
+            std::memcpy(&last, name.data(), n);
         }
-        return static_cast<std::uint32_t>(last * 0x9e3779b97f4a7c15 >> 32);
+        // twice, as a product spreads what differs only to what is above it
+        constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;
+        const std::uint64_t product = (last ^ name.size()) * factor;
+        return static_cast<std::uint32_t>((product ^ product >> 32) * factor >> 32);
     }
 
     // Where a name is, or would be.

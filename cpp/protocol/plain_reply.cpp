@@ -225,6 +225,33 @@ template <const ReplyWords& words> class Reader {
         : scanner_(text), reply_(reply), now_(now) {}
 
     bool read() {
+        const char* const before = scanner_.position();
+        if (usual_reply()) {
+            return true;
+        }
+        scanner_.go_back(before);
+        reply_.events.clear();
+        return any_reply();
+    }
+
+  private:
+    struct Content {
+        Field<std::string_view> job_id = {};
+        Field<std::string_view> hosts = {};
+        Field<double> timestamp = {};
+        bool has_nested = false;
+    };
+
+    // One whose fields come in this order and without blanks.
+    bool usual_reply() {
+        if (!scanner_.take_letters(R"({"now":)") || !number(reply_.now) ||
+            !scanner_.take_letters(R"(,"events":)")) {
+            return false;
+        }
+        return scanner_.array([&] { return event(); }) && scanner_.take('}') && scanner_.at_end();
+    }
+
+    bool any_reply() {
         Field<double> now;
         bool has_events = false;
         const bool found = scanner_.object([&] {
@@ -240,14 +267,6 @@ template <const ReplyWords& words> class Reader {
         reply_.now = now.value_or(0.0);
         return found && now && has_events && scanner_.at_end();
     }
-
-  private:
-    struct Content {
-        Field<std::string_view> job_id = {};
-        Field<std::string_view> hosts = {};
-        Field<double> timestamp = {};
-        bool has_nested = false;
-    };
 
     bool number(double& found) {
         if (scanner_.take_number(now_.text)) {
