@@ -252,7 +252,7 @@ def played4(seed: int, kind: type[BatsimScheduler]) -> tuple[Outcome, BatsimSche
     decider = Scheduler(seed, 4)
     scheduler = kind(setup, decider)
     outcome = played(scheduler, workload, decider.told)
-    assert scheduler.n_requests == len(decider.told)
+    assert scheduler.n_messages == len(decider.told)
     return outcome, scheduler
 
 

@@ -118,7 +118,7 @@ def test_all_that_happens_at_one_instant_comes_in_one_request() -> None:
         (14, 14, "SIMULATION_ENDS"),
     ]
     assert run.dates() == {"a": (0, 10), "b": (0, 10), "c": (10, 14)}
-    assert run.scheduler.n_requests == len(run.requests)
+    assert run.scheduler.n_messages == len(run.requests)
 
 
 def test_a_busy_scheduler_hears_later_of_what_happens_meanwhile() -> None:

@@ -277,7 +277,7 @@ def test_the_beginning_is_told_alone() -> None:
         ["SIMULATION_BEGINS"],
         ["JOB_SUBMITTED"],
     ]
-    assert scheduler.n_requests == 2
+    assert scheduler.n_messages == 2
 
 
 def test_what_happened_at_the_beginning_waits_for_a_scheduler_that_is_busy() -> None:

@@ -8,14 +8,12 @@ decides what the reply says. Time passes as the reply says too: the scheduler is
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from noctule import messages
-from noctule._core import Shortcut
 from noctule.errors import ProtocolError
 from noctule.messages import CallAt, Decision, Event, SimulationStarted
 from noctule.policy import View
@@ -29,7 +27,7 @@ from noctule.remote.batsim4_writing import (
 )
 from noctule.remote.batsim_names import outcome_of
 from noctule.remote.batsim_registry import Registry
-from noctule.remote.batsim_shortcut import Channel, WayPast
+from noctule.remote.batsim_shortcut import AskingPolicy, Channel
 from noctule.remote.batsim_workload import BatsimWorkload
 
 __all__ = ["BatsimScheduler", "BatsimSetup", "BatsimWorkload", "Channel"]
@@ -37,7 +35,7 @@ __all__ = ["BatsimScheduler", "BatsimSetup", "BatsimWorkload", "Channel"]
 _HELD = "held events"
 
 
-class BatsimScheduler:
+class BatsimScheduler(AskingPolicy):
     """Decides what a scheduler that speaks protocol 4 replies.
 
     Jobs are known by their full ids (`w0!1`), which those of the simulated Workload must be. Run it
@@ -52,14 +50,11 @@ class BatsimScheduler:
     def __init__(self, setup: BatsimSetup, channel: Channel) -> None:
         """Take what the scheduler is told at the beginning, and the way to it."""
         self.setup = setup
-        self._n_requests = 0
-        self._seconds = 0.0
         self.notes: list[str] = []
-        self._channel = channel
         keeps_names = setup.reuse_profiles or not setup.dynamic_jobs
-        self._registry = Registry(setup.workloads, keeps_names=keeps_names)
-        self._reader = ReplyReader(setup, self._registry, self.notes)
-        self._past = WayPast(self._registry, self._reader, channel)
+        registry = Registry(setup.workloads, keeps_names=keeps_names)
+        self._reader = ReplyReader(setup, registry, self.notes)
+        super().__init__(registry, self._reader, channel)
         self._progress: dict[str, str] = {}
         self._held: list[str] = []
         self._is_holding = False  # until the call comes at which held events are told
@@ -85,21 +80,6 @@ class BatsimScheduler:
             messages.ExternalEventsEnded: lambda _: _notify("no_more_external_event_to_occur"),
             messages.JobsKilled: self._killed,
         }
-
-    @property
-    def n_requests(self) -> int:
-        """How many requests there have been."""
-        return self._n_requests + self._past.n_messages
-
-    @property
-    def seconds(self) -> float:
-        """Time spent waiting for replies, by the clock on the wall."""
-        return self._seconds + self._past.seconds
-
-    @property
-    def shortcut(self) -> Shortcut | None:
-        """What decides in place of this class, where it can."""
-        return self._past.shortcut
 
     def decide(self, view: View, events: Sequence[Event]) -> list[Decision]:
         """Ask the scheduler, and return what it decided, then until when it is busy."""
@@ -169,11 +149,7 @@ class BatsimScheduler:
         return decisions + self._ask(now, told[1:])[0]
 
     def _ask(self, now: float, told: list[str]) -> tuple[list[Decision], float]:
-        request = f'{{"now":{now:.6f},"events":[{",".join(told)}]}}'.encode()
-        began = time.perf_counter()
-        reply = self._channel(request)
-        self._seconds += time.perf_counter() - began
-        self._n_requests += 1
+        reply = self._reply_to(f'{{"now":{now:.6f},"events":[{",".join(told)}]}}')
         return self._reader.read(reply, now)
 
     def _begins(self, _: SimulationStarted) -> str:

@@ -6,14 +6,12 @@ decides what the reply says. Messages are JSON.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from noctule import messages
-from noctule._core import Shortcut
 from noctule.errors import ProtocolError
 from noctule.messages import Decision, Event
 from noctule.policy import View
@@ -31,7 +29,7 @@ from noctule.remote.batsim5_writing import (
 )
 from noctule.remote.batsim_names import outcome_of
 from noctule.remote.batsim_registry import Registry
-from noctule.remote.batsim_shortcut import Channel, WayPast
+from noctule.remote.batsim_shortcut import AskingPolicy, Channel
 
 __all__ = [
     "EdcScheduler",
@@ -46,7 +44,7 @@ __all__ = [
 _CODES = 2**32
 
 
-class EdcScheduler:
+class EdcScheduler(AskingPolicy):
     """Decides what a decision component of Batsim 5 replies.
 
     Jobs are known by their full ids (`w0!1`), which those of the simulated Workload must be. Run it
@@ -64,14 +62,11 @@ class EdcScheduler:
         """Take what the component is told at the beginning, what it wants, and the way to it."""
         self.setup = setup
         self.features = features
-        self._n_messages = 0
-        self._seconds = 0.0
-        self._channel = channel
         keeps_names = features.profile_reuse or not features.dynamic_registration
-        self._registry = Registry(setup.workloads, keeps_names=keeps_names)
+        registry = Registry(setup.workloads, keeps_names=keeps_names)
         self._calls = Calls()
-        self._reader = MessageReader(setup, self._registry, self._calls)
-        self._past = WayPast(self._registry, self._reader, channel)
+        self._reader = MessageReader(setup, registry, self._calls)
+        super().__init__(registry, self._reader, channel)
         self._progress: dict[str, dict[str, Any]] = {}
         self._profile_texts: dict[tuple[str, str], str] = {}
         self._writers: Mapping[type, Callable[[Any], str]] = {
@@ -97,21 +92,6 @@ class EdcScheduler:
             ),
             messages.JobsKilled: self._killed,
         }
-
-    @property
-    def n_messages(self) -> int:
-        """How many messages the component was sent."""
-        return self._n_messages + self._past.n_messages
-
-    @property
-    def seconds(self) -> float:
-        """Time spent waiting for replies, by the clock on the wall."""
-        return self._seconds + self._past.seconds
-
-    @property
-    def shortcut(self) -> Shortcut | None:
-        """What decides in place of this class, where it can."""
-        return self._past.shortcut
 
     def decide(self, view: View, events: Sequence[Event]) -> list[Decision]:
         """Ask the component, and return what it decided, then until when it is busy."""
@@ -166,12 +146,7 @@ class EdcScheduler:
             )
 
     def _ask(self, now: float, told: list[str]) -> bytes:
-        message = f'{{"now":{now!r},"events":[{",".join(told)}]}}'.encode()
-        began = time.perf_counter()
-        reply = self._channel(message)
-        self._seconds += time.perf_counter() - began
-        self._n_messages += 1
-        return reply
+        return self._reply_to(f'{{"now":{now!r},"events":[{",".join(told)}]}}')
 
     def _submitted(self, event: messages.JobSubmitted) -> str:
         job_id = str(event.job.id)

@@ -6,6 +6,7 @@ there what they mean here; all else is left to Python, which then first hears of
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from noctule._core import Shortcut
@@ -96,3 +97,37 @@ class WayPast:
             for job_id in self._names.dropped:
                 self.shortcut.drop_named(job_id)
         self._names.dropped.clear()
+
+
+class AskingPolicy:
+    """What policies have in common that ask a scheduler: in Python, or past it."""
+
+    def __init__(self, registry: Registry, names: NamesInReplies, channel: Channel) -> None:
+        """Take what is told and may be named, and the way to the scheduler."""
+        self._registry = registry
+        self._channel = channel
+        self._past = WayPast(registry, names, channel)
+        self._n_asked = 0
+        self._seconds_asked = 0.0
+
+    @property
+    def n_messages(self) -> int:
+        """How many messages the scheduler was sent."""
+        return self._n_asked + self._past.n_messages
+
+    @property
+    def seconds(self) -> float:
+        """Time spent waiting for replies, by the clock on the wall."""
+        return self._seconds_asked + self._past.seconds
+
+    @property
+    def shortcut(self) -> Shortcut | None:
+        """What decides in place of this class, where it can."""
+        return self._past.shortcut
+
+    def _reply_to(self, message: str) -> bytes:
+        began = time.perf_counter()
+        reply = self._channel(message.encode())
+        self._seconds_asked += time.perf_counter() - began
+        self._n_asked += 1
+        return reply
