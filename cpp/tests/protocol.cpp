@@ -2,15 +2,18 @@
 #include "protocol/named_jobs.hpp"
 #include "protocol/number_text.hpp"
 #include "protocol/plain_reply.hpp"
+#include "protocol/stopwatch.hpp"
 #include "tests/checks.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 
 namespace noctule {
 
@@ -275,9 +278,25 @@ void named_jobs_are_found_until_they_are_dropped() {
     CHECK(named.find("w0!none") == no_job);
 }
 
+void stopwatches_sum_what_passes_between_start_and_stop() {
+    using namespace std::chrono;
+    Stopwatch watch;
+    CHECK(watch.seconds() == 0.0);
+    const auto began = steady_clock::now();
+    for (int i = 0; i < 3; ++i) {
+        watch.start();
+        std::this_thread::sleep_for(milliseconds(4));
+        watch.stop();
+        std::this_thread::sleep_for(milliseconds(4));
+    }
+    const double elapsed = duration<double>(steady_clock::now() - began).count();
+    CHECK(watch.seconds() > 0.0118 && watch.seconds() < elapsed - 0.0118);
+}
+
 } // namespace
 
 void test_protocol() {
+    stopwatches_sum_what_passes_between_start_and_stop();
     named_jobs_are_found_until_they_are_dropped();
     texts_grow_and_are_written_again();
     numbers_are_written_as_python_does();
