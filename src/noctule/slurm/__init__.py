@@ -1,0 +1,1 @@
+"""Slurm: a site's configuration and accounting log, read and written."""
