@@ -17,6 +17,8 @@ from noctule.slurm.gres import Gres
 from noctule.units import shown
 
 _DEPENDENCY = re.compile(r"([0-9]+)(?:_([0-9]+|\*))?(?:\+([0-9]+))?", re.ASCII)
+#: The limit of a job that asked for none at all, as Slurm writes it.
+NO_LIMIT = 2**32 - 1
 DEPENDENCY_KINDS = (
     "after",
     "afterany",
@@ -55,7 +57,7 @@ class Request:
         memory_mb: of each node, or of each CPU; None: the partition's default, 0: all of a node.
         features: an expression over features of nodes, as `--constraint` has it.
         required_nodes: a list of hosts; so is `excluded_nodes`.
-        limit: minutes; None: the partition's.
+        limit: minutes; None: the partition's; NO_LIMIT: none at all.
         begin: date of the workload's clock before which it does not start; so are `deadline`,
             after which it is cancelled, and `release`, until when it is held.
         priority: asked for; None: as the priority plugin says.

@@ -17,6 +17,8 @@ from noctule.slurm.gres import Gres, parse_gres
 from noctule.slurm.requests import parse_dependencies
 from noctule.slurm.values import COUNTS, MINUTES
 
+Reader = Callable[[str], dict[str, Any]]
+
 COMMANDS = ("sbatch", "srun", "salloc")
 _QUOTED = re.compile(r"""["'\\]""")
 _SIZE = re.compile(r"([0-9]+)([KMGT]?)B?", re.ASCII | re.IGNORECASE)
@@ -55,11 +57,12 @@ _SHORT = {
     "o": "output",
 }
 # options that stand alone, so that the next word is not their value
-_ALONE = frozenset(
+_ALONE = (
     "hold oversubscribe share exclusive contiguous requeue no-requeue overcommit quiet verbose "
     "parsable spread-job use-min-nodes reboot test-only ignore-pbs nice get-user-env wait "
-    "no-kill kill-on-invalid-dep propagate hint-nomultithread pty unbuffered label".split()
+    "no-kill propagate pty unbuffered label"
 )
+_STANDS_ALONE = frozenset(_ALONE.split())
 _SHORT_ALONE = "HOQWhksuv"
 
 
@@ -75,7 +78,7 @@ def options_of(line: str) -> dict[str, str]:
             break
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
-            if not equals and name not in _ALONE:
+            if not equals and name not in _STANDS_ALONE:
                 value = next(words, "")
             found[name] = value
         else:
@@ -103,7 +106,7 @@ def _take_short(letters: str, words: Iterator[str], found: dict[str, str]) -> No
         return
 
 
-def asked_on_line(line: str, where: str) -> tuple[dict[str, Any], list[str]]:
+def asked_on_line(line: str) -> tuple[dict[str, Any], list[str]]:
     """Return fields of a Request, and the options whose values could not be read.
 
     Keys `begin` and `deadline` are left out: as text they depend on the clock; `has_begin` says
@@ -115,7 +118,7 @@ def asked_on_line(line: str, where: str) -> tuple[dict[str, Any], list[str]]:
     for name, read in _READERS.items():
         if name in options:
             try:
-                asked |= read(options[name], where)
+                asked |= read(options[name])
             except (InputError, ValueError):
                 unread.append(f"--{name}")
     if "begin" in options:
@@ -123,7 +126,7 @@ def asked_on_line(line: str, where: str) -> tuple[dict[str, Any], list[str]]:
     return asked, unread
 
 
-def _nodes(text: str, where: str) -> dict[str, Any]:  # noqa: ARG001
+def _nodes(text: str) -> dict[str, Any]:
     match = _NODES.fullmatch(text)
     if match is None:
         raise ValueError
@@ -140,16 +143,16 @@ def _megabytes(text: str) -> int:
     return round(int(match[1]) * _FACTORS[match[2].upper()])
 
 
-def _memory(text: str, where: str) -> dict[str, Any]:  # noqa: ARG001
+def _memory(text: str) -> dict[str, Any]:
     return {"memory_mb": _megabytes(text), "memory_is_per_cpu": False}
 
 
-def _memory_per_cpu(text: str, where: str) -> dict[str, Any]:  # noqa: ARG001
+def _memory_per_cpu(text: str) -> dict[str, Any]:
     return {"memory_mb": _megabytes(text), "memory_is_per_cpu": True}
 
 
-def _gpus(field: str) -> Callable[[str, str], dict[str, Any]]:
-    def read(text: str, where: str) -> dict[str, Any]:  # noqa: ARG001
+def _gpus(field: str) -> Reader:
+    def read(text: str) -> dict[str, Any]:
         found = []
         for word in text.split(","):
             kind, _, count = word.rpartition(":")
@@ -159,45 +162,45 @@ def _gpus(field: str) -> Callable[[str, str], dict[str, Any]]:
     return read
 
 
-def _dependencies(text: str, where: str) -> dict[str, Any]:
-    dependencies, is_any = parse_dependencies(text, where)
+def _dependencies(text: str) -> dict[str, Any]:
+    dependencies, is_any = parse_dependencies(text, "--dependency")
     return {"dependencies": dependencies, "any_dependency": is_any}
 
 
-def _array(text: str, where: str) -> dict[str, Any]:  # noqa: ARG001
+def _array(text: str) -> dict[str, Any]:
     match = _THROTTLE.search(text)
     return {"array_throttle": int(match[1])} if match else {}
 
 
-def _minutes(field: str) -> Callable[[str, str], dict[str, Any]]:
-    return lambda text, where: {field: MINUTES.parse(text, where)}
+def _minutes(field: str) -> Reader:
+    return lambda text: {field: MINUTES.read(text)}
 
 
-def _whole(field: str) -> Callable[[str, str], dict[str, Any]]:
-    return lambda text, where: {field: int(text)}  # noqa: ARG005
+def _whole(field: str) -> Reader:
+    return lambda text: {field: int(text)}
 
 
-def _text(field: str) -> Callable[[str, str], dict[str, Any]]:
-    return lambda text, where: {field: text}  # noqa: ARG005
+def _text(field: str) -> Reader:
+    return lambda text: {field: text}
 
 
-def _set(field: str, value: Any) -> Callable[[str, str], dict[str, Any]]:
-    return lambda text, where: {field: value}  # noqa: ARG005
+def _set(field: str, value: Any) -> Reader:
+    return lambda _: {field: value}
 
 
-def _nice(text: str, where: str) -> dict[str, Any]:  # noqa: ARG001
+def _nice(text: str) -> dict[str, Any]:
     return {"nice": int(text) if text else 100}
 
 
-def _partitions(text: str, where: str) -> dict[str, Any]:  # noqa: ARG001
+def _partitions(text: str) -> dict[str, Any]:
     return {"partitions": tuple(word for word in text.split(",") if word)}
 
 
-def _exclusive(text: str, where: str) -> dict[str, Any]:  # noqa: ARG001
+def _exclusive(text: str) -> dict[str, Any]:
     return {"exclusive": text in ("", "exclusive")}
 
 
-_READERS: dict[str, Callable[[str, str], dict[str, Any]]] = {
+_READERS: dict[str, Reader] = {
     "array": _array,
     "constraint": _text("features"),
     "contiguous": _set("contiguous", True),
@@ -208,10 +211,10 @@ _READERS: dict[str, Callable[[str, str], dict[str, Any]]] = {
     "gpus": _gpus("gres_per_job"),
     "gpus-per-node": _gpus("gres_per_node"),
     "gpus-per-task": _gpus("gres_per_task"),
-    "gres": lambda text, where: {"gres_per_node": parse_gres(text, where)},
+    "gres": lambda text: {"gres_per_node": parse_gres(text, "--gres")},
     "hold": _set("held", True),
     "job-name": _text("name"),
-    "licenses": lambda text, where: {"licenses": COUNTS.parse(text, where)},
+    "licenses": lambda text: {"licenses": COUNTS.read(text)},
     "mem": _memory,
     "mem-per-cpu": _memory_per_cpu,
     "nice": _nice,
@@ -224,6 +227,6 @@ _READERS: dict[str, Callable[[str, str], dict[str, Any]]] = {
     "partition": _partitions,
     "requeue": _set("requeue", True),
     "share": _set("oversubscribe", True),
-    "switches": lambda text, where: {"switches": int(text.partition("@")[0])},  # noqa: ARG005
+    "switches": lambda text: {"switches": int(text.partition("@")[0])},
     "time-min": _minutes("time_min"),
 }
