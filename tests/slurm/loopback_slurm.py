@@ -1,0 +1,158 @@
+"""A Slurm of several nodes on loopback: slurmctld and a slurmd for each node, without systemd.
+
+Nodes have CPUs that are not there (`config_overrides`): jobs only sleep. The daemons are started
+under the names of their programs, because the role is taken from that name.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+COMMANDS = ("slurmctld", "slurmd", "sbatch", "scancel", "scontrol", "sinfo")
+_PLACES = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
+_START_S = 60
+_CONFIGURATION = """\
+ClusterName=loopback
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={controller_port}
+SlurmUser={user}
+SlurmdUser={user}
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+AuthType=auth/none
+CredType=cred/none
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool.%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.%n.log
+SlurmctldDebug=debug
+DebugFlags=Backfill
+LogTimeFormat=iso8601_ms
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/filetxt
+JobCompLoc={folder}/jobcomp.txt
+ReturnToService=2
+SlurmdTimeout=0
+InactiveLimit=0
+MinJobAge=3600
+KillWait=30
+SlurmdParameters=config_overrides
+SchedulerType=sched/backfill
+{more}
+NodeName=n[1-{n_nodes}] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{ports}] CPUs=8 \
+Sockets=1 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=8000 State=UNKNOWN
+{partitions}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopbackSlurm:
+    """Where its files are."""
+
+    folder: Path
+
+    @property
+    def conf(self) -> Path:
+        return self.folder / "slurm.conf"
+
+
+def missing_commands() -> list[str]:
+    """Return the commands of Slurm that are not here."""
+    return [command for command in COMMANDS if shutil.which(command, path=_PLACES) is None]
+
+
+@contextmanager
+def loopback_slurm(
+    folder: Path,
+    *,
+    n_nodes: int = 6,
+    more: str = "SelectType=select/linear\nSchedulerParameters=bf_interval=30",
+    partitions: str = "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP",
+) -> Iterator[LoopbackSlurm]:
+    """Run the daemons until the nodes are idle; `more` and `partitions` are lines of slurm.conf."""
+    first = _free_ports(n_nodes + 1)
+    (folder / "state").mkdir()
+    (folder / "slurm.conf").write_text(
+        _CONFIGURATION.format(
+            host=socket.gethostname().partition(".")[0],
+            user=getpass.getuser(),
+            folder=folder,
+            controller_port=first,
+            ports=f"{first + 1}-{first + n_nodes}",
+            n_nodes=n_nodes,
+            more=more,
+            partitions=partitions,
+        )
+    )
+    found = LoopbackSlurm(folder)
+    with ExitStack() as stack:
+        stack.enter_context(_daemon("slurmctld", "-D", "-c", "-f", str(found.conf)))
+        for i in range(1, n_nodes + 1):
+            stack.enter_context(_daemon("slurmd", "-D", "-N", f"n{i}", "-f", str(found.conf)))
+        _wait_until_idle(found, n_nodes)
+        yield found
+
+
+@contextmanager
+def _daemon(*words: str) -> Iterator[None]:
+    program = shutil.which(words[0], path=_PLACES)
+    assert program is not None
+    nothing = subprocess.DEVNULL
+    daemon = subprocess.Popen([program, *words[1:]], stdout=nothing, stderr=nothing)
+    try:
+        yield
+    finally:
+        daemon.terminate()
+        try:
+            daemon.wait(10)
+        except subprocess.TimeoutExpired:
+            daemon.kill()
+            daemon.wait()
+
+
+def _wait_until_idle(found: LoopbackSlurm, n_nodes: int) -> None:
+    ends = time.monotonic() + _START_S
+    words = ["sinfo", "--noheader", "--Node", "--format=%N %T"]
+    environment = os.environ | {"SLURM_CONF": str(found.conf)}
+    while True:
+        asked = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+        idle = {line.split()[0] for line in asked.stdout.splitlines() if line.endswith(" idle")}
+        if len(idle) == n_nodes:
+            return
+        if time.monotonic() > ends:
+            said = [f"{log}:\n{log.read_text()[-2000:]}" for log in found.folder.glob("*.log")]
+            raise AssertionError("\n".join(["Slurm did not start", asked.stderr, *said]))
+        time.sleep(0.5)
+
+
+def _free_ports(n: int) -> int:
+    """Return the first of n ports in a row that nobody listens on."""
+    for first in range(17000, 32000, 100):
+        if all(_is_free(port) for port in range(first, first + n)):
+            return first
+    raise AssertionError(f"no {n} free ports in a row")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as asked:
+        asked.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            asked.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
