@@ -36,6 +36,7 @@ COMMANDS = {
     "run": ("run", "Simulate a workload under a policy."),
     "serve-policy": ("serve_policy", "Let a policy decide for a simulator in another process."),
     "sessions": ("sessions", "Find the sessions of users in a log."),
+    "slurm": ("slurm", "Model a Slurm from its own files, and compare it with the real one."),
     "trace": ("trace", "Look at logs, cut, scale, convert and fetch them."),
     "verify": ("verify", "Do a run here and in SimGrid, and tell how far they differ."),
 }

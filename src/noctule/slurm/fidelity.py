@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
+from noctule.slurm.hostlist import expand_hosts
 from noctule.slurm.truth import TruthJob
 
 
@@ -96,7 +97,7 @@ def deviation(jobs: Sequence[TruthJob], starts: Starts) -> Deviation:
         relative=_relative(found, true_means(jobs)),
         n_exact_starts=sum(difference == 0 for difference in differences),
         n_close_starts=sum(difference <= _CLOSE for difference in differences),
-        n_exact_nodes=sum(model.nodes == job.nodes for job, model in pairs),
+        n_exact_nodes=sum(_same_hosts(model.nodes, job.nodes) for job, model in pairs),
         start_error=_ratio(sum(differences), sum(job.wait for job in jobs)),
     )
 
@@ -116,6 +117,10 @@ def spread(jobs: Sequence[TruthJob], runs: Sequence[Starts]) -> Spread:
         distance=Means(**{name: _ratio(abs(mean[name]), sd[name]) for name in NAMES}),
         start_error=statistics.fmean(one.start_error for one in each),
     )
+
+
+def _same_hosts(one: str, other: str) -> bool:
+    return one == other or set(expand_hosts(one)) == set(expand_hosts(other))
 
 
 def _relative(model: Means, truth: Means) -> Means:

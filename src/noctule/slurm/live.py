@@ -8,8 +8,10 @@ included, cancels the jobs that it submitted.
 from __future__ import annotations
 
 import os
+import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -120,12 +122,23 @@ def _submit_all(
                 time.sleep(min(left, 1.0))
         run.largest_lag = max(run.largest_lag, time.monotonic() - due)
         try:
-            run.submissions.append((controller.submit(job), job))
+            with _uninterrupted():
+                run.submissions.append((controller.submit(job), job))
         except InputError as error:
             run.refused.append((job, str(error)))
             say(f"job {job.name}: {error}")
     if not run.submissions:
         raise InputError(f"all jobs were refused, the first because: {run.refused[0][1]}")
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put an interrupt off, so that no job is submitted whose number is not known."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _look(controller: Controller, run: LiveRun) -> None:

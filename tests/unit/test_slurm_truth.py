@@ -1,0 +1,179 @@
+"""Sets of files of a real Slurm's run: what is read of them, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from slurm_sets import EPOCH, HEADER, LOG, ROWS, full, quick, row, stamp, write_set
+
+from noctule.errors import InputError
+from noctule.slurm.controller_log import MainPass, parse_controller_log
+from noctule.slurm.tick_grid import TICK_PERIOD, tick_grid
+from noctule.slurm.truth import read_truth
+
+
+def test_jobs_have_their_request_and_dates_to_the_millisecond(tmp_path):
+    job = read_truth(write_set(tmp_path)).jobs[0]
+    assert (job.job_id, job.n_nodes, job.limit_minutes, job.partition) == (1, 3, 2, "main")
+    assert (job.submit, job.start, job.end) == (EPOCH + 2, EPOCH + 5, EPOCH + 40)
+    assert job.runtime == pytest.approx(35.1)
+    assert job.wait == 3
+    assert job.nodes == "n[1-3]"
+
+
+def test_the_log_tells_of_passes_cycles_and_allocations(tmp_path):
+    log = read_truth(write_set(tmp_path)).log
+    assert [(round(p.date - EPOCH, 3), p.is_full) for p in log.passes] == [
+        (2.0, False),
+        (5.5, False),
+        (8.5, False),
+        (43.7, True),
+        (53.8, False),
+    ]
+    assert log.cycles == [EPOCH + 31.25]
+    assert log.cycle_costs == [pytest.approx(0.002064)]
+    assert {n: (a.scheduler, a.nodes) for n, a in log.allocations.items()} == {
+        1: ("Main", "n[1-3]"),
+        2: ("Main", "n[1-2]"),
+        3: ("Backfill", "n4"),
+    }
+    assert log.ends[2] == EPOCH + 63.8
+
+
+def test_tasks_of_arrays_are_known_by_their_own_number():
+    log = parse_controller_log(f"{quick(1)}\n{stamp(2)} _job_complete: JobId=7_3(12) done\n", "log")
+    assert list(log.ends) == [12]
+
+
+def test_a_log_in_local_time_is_moved_to_the_clock_of_the_jobs(tmp_path):
+    # a log written two hours east of the jobs' epoch seconds
+    local = tuple(line.replace("T00:", "T02:") for line in LOG)
+    base = write_set(tmp_path, log=local)
+    assert read_truth(base).log.cycles == [EPOCH + 31.25]
+
+
+def test_dates_without_milliseconds_come_from_the_log_else_from_the_seconds(tmp_path):
+    cells = ROWS[0].split(",")
+    without = ",".join([*cells[:-4], "", "", "", ""])
+    job = read_truth(write_set(tmp_path, rows=(without, *ROWS[1:]))).jobs[0]
+    assert job.start_date == EPOCH + 5.5
+    silent = tuple(line for line in LOG if "JobId=1 " not in line)
+    job = read_truth(write_set(tmp_path, rows=(without, *ROWS[1:]), log=silent)).jobs[0]
+    assert (job.submit_date, job.start_date, job.end_date) == (EPOCH + 2, EPOCH + 5, EPOCH + 40)
+
+
+def test_a_job_that_its_time_limit_ended_ends_when_the_limit_was_tested(tmp_path):
+    base = write_set(tmp_path, log=(*LOG, f"{stamp(70)} Time limit exhausted for JobId=9"))
+    killed = row(9, 1, (64.0, 64.5, 70.0), "n1").replace("COMPLETED", "TIMEOUT")
+    killed = f"{killed.rsplit(',', 2)[0]},,{EPOCH + 70.004:.3f}"
+    Path(f"{base}.csv").write_text("\n".join([HEADER, *ROWS, killed, ""]))
+    job = read_truth(base).jobs[-1]
+    assert job.is_timed_out
+    assert job.end_date == EPOCH + 70.004
+
+
+def test_jobs_that_never_started_are_left_out_and_counted(tmp_path):
+    cells = ROWS[2].split(",")
+    never = ",".join([*cells[:10], "", "", "CANCELLED", *cells[13:19], "", "", "", ""])
+    truth = read_truth(write_set(tmp_path, rows=(*ROWS[:2], never)))
+    assert [job.job_id for job in truth.jobs] == [1, 2]
+    assert truth.n_left_out == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ((ROWS[0][:60],), "tiny.csv: line 2: got 12 cells, expected 23 as in line 1"),
+        ((ROWS[0], ROWS[0]), "tiny.csv: line 3: job 1 is in line 2 already"),
+        (
+            (ROWS[0].replace("1,j1", "x,j1", 1),),
+            "tiny.csv: line 2: column jobid: got 'x', expected a whole number",
+        ),
+        (
+            (row(1, 1, (9, 5, 20), "n1"),),
+            f"job 1: got submit {EPOCH + 9}, start {EPOCH + 5}, end {EPOCH + 20}, expected them in",
+        ),
+        ((), "tiny.csv: no rows, expected a job in each line after the first"),
+    ],
+)
+def test_a_table_that_is_cut_or_wrong_is_refused_with_its_line(tmp_path, rows, message):
+    with pytest.raises(InputError) as caught:
+        read_truth(write_set(tmp_path, rows=rows))
+    assert message in str(caught.value)
+
+
+def test_a_table_without_a_column_names_it(tmp_path):
+    header = HEADER.replace("nodelist", "hosts")
+    with pytest.raises(InputError, match=r"tiny.csv: line 1: no column nodelist"):
+        read_truth(write_set(tmp_path, header=header))
+
+
+def test_a_date_far_from_its_second_is_refused(tmp_path):
+    rows = (ROWS[0].replace(f"{EPOCH + 5.5:.3f}", f"{EPOCH + 500:.3f}"),)
+    with pytest.raises(InputError, match=r"line 2: column start_ms: got .*, expected a date near"):
+        read_truth(write_set(tmp_path, rows=rows))
+
+
+def test_logs_that_are_cut_empty_or_run_backwards_are_refused(tmp_path):
+    base = write_set(tmp_path)
+    whole = Path(f"{base}.log.gz").read_bytes()
+    for data, message in [
+        (whole[:-20], "tiny.log.gz: truncated or corrupt gzip data"),
+        (gzip.compress(b"nothing of use\n"), "no pass of the main scheduler in it"),
+        (gzip.compress(f"{quick(1)}\n{quick(4)[:30]}".encode()), "line 2: cut off"),
+        (gzip.compress(f"{quick(90)}\n{quick(4)}\n".encode()), "line 2: the clock goes back by 86"),
+    ]:
+        Path(f"{base}.log.gz").write_bytes(data)
+        with pytest.raises(InputError) as caught:
+            read_truth(base)
+        assert message in str(caught.value)
+
+
+def test_a_set_that_is_not_there_is_told_by_the_file_that_is_missing(tmp_path):
+    with pytest.raises(InputError, match=r"none\.csv: no such file, expected a set DIR/NAME"):
+        read_truth(tmp_path / "none")
+    base = write_set(tmp_path)
+    Path(f"{base}.log.gz").unlink()
+    with pytest.raises(InputError, match=r"tiny\.log\.gz: no such file, expected the log"):
+        read_truth(base)
+
+
+def passes(*lines: str) -> list[MainPass]:
+    return parse_controller_log("".join(f"{line}\n" for line in lines), "log").passes
+
+
+def seconds(dates) -> list[float]:
+    return [round(date - EPOCH, 3) for date in dates]
+
+
+def test_ticks_between_two_passes_are_spread_evenly():
+    # 3.03 s apart are three ticks of 1.01 s; so are the next two, of 2.02 s
+    grid = tick_grid(passes(quick(10), quick(13.03), full(15.05)))
+    assert seconds(grid.dates) == [10, 11.01, 12.02, 13.03, 14.04, 15.05]
+    assert grid.period == pytest.approx(1.01)
+
+
+def test_a_long_gap_has_as_many_ticks_as_the_period_of_the_short_ones_says():
+    # 3.03 s and 60.6 s at a period of 1.01 s are 3 and 60 ticks
+    grid = tick_grid(passes(quick(10), quick(13.03), full(73.63)))
+    assert len(grid.dates) == 1 + 3 + 60
+
+
+def test_a_pass_that_comes_too_soon_for_a_tick_is_none():
+    # spaced by less than three whole seconds: the end of a killed job asked for it at once
+    grid = tick_grid(passes(quick(10), quick(11.5), quick(14.04)))
+    assert seconds(grid.dates) == [10, 11.01, 12.02, 13.03, 14.04]
+
+
+def test_a_pass_right_after_a_kill_is_no_tick_but_a_full_one_is():
+    kill = EPOCH + 13.5
+    grid = tick_grid(passes(quick(10), quick(13.54), full(16.06)), causes=[kill])
+    assert seconds(grid.dates) == [10, 11.01, 12.02, 13.03, 14.04, 15.05, 16.06]
+    assert seconds(tick_grid(passes(full(13.54)), causes=[kill]).dates) == [13.54]
+
+
+def test_one_pass_gives_one_tick_and_the_usual_period():
+    grid = tick_grid(passes(quick(10)))
+    assert (seconds(grid.dates), grid.period) == ([10], TICK_PERIOD)
