@@ -56,6 +56,7 @@ class Controller:
                 check=False,
                 timeout=_PATIENCE,
                 stdin=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for us: a submission under way is finished
             )
         except subprocess.TimeoutExpired:
             raise InputError(f"{words[0]}: no answer within {_PATIENCE} s") from None
