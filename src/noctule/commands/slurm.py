@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import click
 
+from noctule.commands.slurm_anonymise import anonymise
 from noctule.commands.slurm_compare import compare
+from noctule.commands.slurm_export import export
+from noctule.commands.slurm_import import import_
 from noctule.commands.slurm_replay import replay
 
 
@@ -13,5 +16,5 @@ def slurm() -> None:
     """Model a Slurm from its own files, and compare the model with the real one."""
 
 
-slurm.add_command(compare)
-slurm.add_command(replay)
+for _command in (import_, export, anonymise, compare, replay):
+    slurm.add_command(_command)

@@ -78,7 +78,12 @@ def save_platform(platform: Platform, path: str | os.PathLike[str], *, force: bo
         raise InputError(
             f"{os.fspath(path)}: got the suffix {kind!r}, expected .xml, .toml or .json"
         )
-    write_file(path, _WRITERS[kind](platform, _whole_network(platform)), force=force)
+    write_file(path, platform_text(platform, kind), force=force)
+
+
+def platform_text(platform: Platform, kind: str) -> Iterable[str]:
+    """Yield the pieces of a file of a kind: .xml, .toml or .json."""
+    return _WRITERS[kind](platform, _whole_network(platform))
 
 
 def _whole_network(platform: Platform) -> Network:

@@ -176,7 +176,7 @@ def _fate(
     if final.start is None:
         report.apply("not started when exported: runs to its limit", source, line)
         return _assumed(limit), None, True
-    if final.state == "TIMEOUT":
+    if final.state == "TIMEOUT" and limit is not None:
         report.apply("TIMEOUT: would run to any limit", source, line)
         return ENDLESS, None, True
     if final.state in _ALIVE or final.end is None:
@@ -188,7 +188,8 @@ def _fate(
 
 
 def _assumed(limit: int | None) -> int:
-    return ENDLESS if limit is None else min(limit, ENDLESS)
+    """Return how long a job runs of which only the limit is known: at no time without one."""
+    return 0 if limit is None or limit > ENDLESS else limit
 
 
 def _tasks(attempt: Attempt, source: str) -> Iterable[int]:
@@ -214,7 +215,7 @@ def _submission(job: SacctJob) -> tuple[int, int, int]:
 
 
 def _with_own_ids(jobs: list[SacctJob], source: str, report: ImportReport) -> list[SacctJob]:
-    """Number jobs that share an id: 12, 12#2, 12#3."""
+    """Number jobs that share an id: 12, 12@2, 12@3."""
     seen: dict[str, list[int]] = {}
     kept = []
     for job in jobs:
@@ -224,6 +225,6 @@ def _with_own_ids(jobs: list[SacctJob], source: str, report: ImportReport) -> li
             continue
         submits.append(job.first.submit)
         if len(submits) > 1:
-            job.id = f"{job.id}#{len(submits)}"
+            job.id = f"{job.id}@{len(submits)}"
         kept.append(job)
     return kept

@@ -73,6 +73,43 @@ class _Index:
         return (self.own[name],) if name in self.own else ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What ReqTRES tells of a request; 0 and None where it does not."""
+
+    cpus: int
+    nodes: int
+    memory_mb: int | None
+    gres: Mapping[str, tuple[Gres, ...]]
+    licenses: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, tres: Mapping[str, int], n_nodes: int) -> _Told:
+        nodes = tres.get("node", 0)
+        licenses = tuple(
+            (name.removeprefix("license/"), count)
+            for name, count in tres.items()
+            if name.startswith("license/")
+        )
+        gres = _gres(tres, nodes or n_nodes or 1)
+        return cls(tres.get("cpu", 0), nodes, tres.get("mem"), gres, licenses)
+
+
+def _gres(tres: Mapping[str, int], nodes: int) -> dict[str, tuple[Gres, ...]]:
+    """Return generic resources; those with a type are not added to their sum without one."""
+    counts = gres_counts(tres)
+    typed = {name.partition(":")[0] for name in counts if ":" in name}
+    wanted = {n: c for n, c in counts.items() if c and (":" in n or n not in typed)}
+    if not wanted:
+        return {}
+    is_even = all(count % nodes == 0 for count in wanted.values())
+    gres = tuple(
+        Gres(*_name_and_kind(name), count // nodes if is_even else count)
+        for name, count in wanted.items()
+    )
+    return {"gres_per_node" if is_even else "gres_per_job": gres}
+
+
 class _Builder:
     def __init__(
         self,
@@ -89,13 +126,14 @@ class _Builder:
         self.index = index
         self.is_linear = settings.select.is_linear
         self._lines: dict[str, dict[str, Any]] = {}
+        self._known: dict[int, _Told] = {}
 
     def fields(self, job: SacctJob) -> dict[str, Any]:
         """Return the fields of a request that differ from the default."""
         row = job.first
-        line = self._asked(row)
-        asked = dict(line)
+        asked = dict(self._asked(row))
         asked.pop("has_begin", None)
+        told = self._told(row)
         found: dict[str, Any] = {
             "partitions": self._partitions(row, asked.pop("partitions", ())),
             "limit": row.limit,
@@ -106,23 +144,25 @@ class _Builder:
             "features": row.constraints,
             "name": row.name,
             "suspended": float(job.last.suspended),
-            **self._sizes(row, asked),
-            **self._memory(row, asked),
-            **self._gres(row, asked),
+            "licenses": told.licenses,
+            **self._sizes(row, told, asked),
+            **self._memory(row, told, asked),
         }
+        if told.gres and not any(name.startswith("gres_per") for name in asked):
+            found |= told.gres
         if row.array:
-            found |= {"array": row.array, "array_task": row.task}
-            found["array_throttle"] = row.throttle or asked.get("array_throttle", 0)
+            found |= {"array": row.array, "array_task": row.task, "array_throttle": row.throttle}
         if row.het_group:
             found["het_group"] = row.het_group
-        if "licenses" not in asked:
-            found["licenses"] = tuple(
-                (name.removeprefix("license/"), count)
-                for name, count in row.asked.items()
-                if name.startswith("license/")
-            )
         found |= {name: value for name, value in asked.items() if not found.get(name)}
         return found | self._dates(job, found)
+
+    def _told(self, row: Attempt) -> _Told:
+        """Return what ReqTRES tells; rows with the same text share one."""
+        known = self._known.get(id(row.asked))
+        if known is None:
+            known = self._known[id(row.asked)] = _Told.of(row.asked, row.nodes)
+        return known
 
     def _asked(self, row: Attempt) -> Mapping[str, Any]:
         if not row.submit_line:
@@ -141,45 +181,25 @@ class _Builder:
             return asked
         return recorded or asked
 
-    def _sizes(self, row: Attempt, asked: dict[str, Any]) -> dict[str, Any]:
-        cpus = row.asked.get("cpu", 0) or row.cpus
-        nodes = row.asked.get("node", 0) or row.nodes or 1
-        found: dict[str, Any] = {"cpus": cpus, "min_nodes": nodes}
+    def _sizes(self, row: Attempt, told: _Told, asked: dict[str, Any]) -> dict[str, Any]:
+        nodes = told.nodes or row.nodes or 1
+        found: dict[str, Any] = {"cpus": told.cpus or row.cpus, "min_nodes": nodes}
         if "min_nodes" in asked:
             found["min_nodes"], found["max_nodes"] = asked.pop("min_nodes"), asked.pop("max_nodes")
         elif row.given.get("node", nodes) > nodes or (nodes == 1 and not self.is_linear):
             found["max_nodes"] = None  # CPUs were asked for, on any number of nodes
         return found
 
-    def _memory(self, row: Attempt, asked: dict[str, Any]) -> dict[str, Any]:
+    def _memory(self, row: Attempt, told: _Told, asked: dict[str, Any]) -> dict[str, Any]:
         if "memory_mb" in asked:
             return {name: asked.pop(name) for name in ("memory_mb", "memory_is_per_cpu")}
-        old = _OLD_MEMORY.fullmatch(row.memory)
+        old = _OLD_MEMORY.fullmatch(row.memory) if row.memory else None
         if old is not None:
             megabytes = round(float(old[1]) * _MEGABYTES[old[2]])
             return {"memory_mb": megabytes, "memory_is_per_cpu": old[3] == "c"}
-        total = row.asked.get("mem")
-        if total is None:
+        if told.memory_mb is None:
             return {}
-        nodes = row.asked.get("node", 0) or row.nodes or 1
-        return {"memory_mb": -(-total // nodes), "memory_is_per_cpu": False}
-
-    def _gres(self, row: Attempt, asked: dict[str, Any]) -> dict[str, Any]:
-        """Return generic resources; those with a type are not added to their sum without one."""
-        if any(name.startswith("gres_per") for name in asked):
-            return {}
-        counts = gres_counts(dict(row.asked))
-        if not counts:
-            return {}
-        typed = {name.partition(":")[0] for name in counts if ":" in name}
-        wanted = {n: c for n, c in counts.items() if c and (":" in n or n not in typed)}
-        nodes = row.asked.get("node", 0) or row.nodes or 1
-        is_even = all(count % nodes == 0 for count in wanted.values())
-        gres = tuple(
-            Gres(*_name_and_kind(name), count // nodes if is_even else count)
-            for name, count in wanted.items()
-        )
-        return {"gres_per_node" if is_even else "gres_per_job": gres}
+        return {"memory_mb": -(-told.memory_mb // (told.nodes or row.nodes or 1))}
 
     def _dates(self, job: SacctJob, found: Mapping[str, Any]) -> dict[str, Any]:
         """Return when it may start: by its dependencies where they are known, else by a date."""

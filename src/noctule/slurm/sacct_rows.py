@@ -137,7 +137,7 @@ def read_sacct_rows(
 ) -> SacctRows:
     """Read a file of rows, plain or compressed; what is left out goes to the report."""
     source = os.fspath(path)
-    lines = _lines(path)
+    lines = text_lines(path)
     header = next(lines, "")
     columns = _columns(header, source)
     reader = _RowReader(columns, source, Stamps(zone))
@@ -169,7 +169,8 @@ def read_sacct_rows(
     return SacctRows(found, columns, source, reader.last, stamps)
 
 
-def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
+def text_lines(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield the lines of a plain or compressed file, one at a time."""
     where = os.fspath(path)
     try:
         with Path(path).open("rb") as file:

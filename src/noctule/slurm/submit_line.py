@@ -115,10 +115,11 @@ def asked_on_line(line: str) -> tuple[dict[str, Any], list[str]]:
     options = options_of(line)
     asked: dict[str, Any] = {}
     unread: list[str] = []
-    for name, read in _READERS.items():
-        if name in options:
+    for name, text in options.items():
+        read = _READERS.get(name)
+        if read is not None:
             try:
-                asked |= read(options[name])
+                asked |= read(text)
             except (InputError, ValueError):
                 unread.append(f"--{name}")
     if "begin" in options:

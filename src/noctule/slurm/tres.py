@@ -7,6 +7,7 @@ the two are never added; an energy of 2^64 - 2 means that nobody measured it.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 _AMOUNT = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)([KMGTPE]?)B?", re.ASCII)
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
@@ -43,7 +44,7 @@ def _amount(text: str, *, is_memory: bool) -> int:
     return int(value * 1024**power)
 
 
-def gres_counts(tres: dict[str, int]) -> dict[str, int]:
+def gres_counts(tres: Mapping[str, int]) -> dict[str, int]:
     """Return generic resources without and with their types: gpu, and gpu:tesla where told."""
     found = {}
     for name, amount in tres.items():
