@@ -42,6 +42,8 @@ class View {
     JobState state(JobIndex job) const { return engine_.state(job); }
     bool is_waiting(JobIndex job) const { return engine_.state(job) == JobState::waiting; }
     bool is_completing(JobIndex job) const { return engine_.is_completing(job); }
+    // The job that a further attempt stands for; itself for a first one.
+    JobIndex origin(JobIndex job) const { return engine_.attempt(job).origin; }
 
     const ExternalEvent& external_event(std::uint32_t number) const {
         return engine_.external_event(number);

@@ -124,5 +124,6 @@ void bind_native_policy(nb::module_& module);
 void bind_view(nb::module_& module);
 void bind_shortcut(nb::module_& module);
 void bind_mpi(nb::module_& module);
+void bind_slurm(nb::module_& module);
 
 } // namespace noctule

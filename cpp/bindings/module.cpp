@@ -44,4 +44,5 @@ NB_MODULE(_core, module) {
     noctule::bind_shortcut(module);
     noctule::bind_view(module);
     noctule::bind_mpi(module);
+    noctule::bind_slurm(module);
 }

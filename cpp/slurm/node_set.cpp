@@ -80,6 +80,14 @@ bool NodeSet::intersects(const NodeSet& other) const {
     return common != 0;
 }
 
+bool NodeSet::offers_beyond(const NodeSet& one, const NodeSet& other, const NodeSet& among) const {
+    std::uint64_t more = 0;
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+        more |= words_[w] & among.words_[w] & ~(one.words_[w] & other.words_[w]);
+    }
+    return more != 0;
+}
+
 void NodeSet::assign_common(const NodeSet& one, const NodeSet& other) {
     n_nodes_ = one.n_nodes_;
     words_.resize(one.words_.size());

@@ -17,6 +17,7 @@ class Priority {
     virtual void become_eligible(JobIndex, Seconds) {}
     // A scheduler has tested the job on so many CPUs (the size factor's quirk).
     virtual void tested(JobIndex, std::uint32_t) {}
+    virtual bool follows_tests() const { return true; } // otherwise nobody tells
     virtual void start(JobIndex, Seconds, const Choice&) {}
     virtual void end(JobIndex, Seconds) {}
 

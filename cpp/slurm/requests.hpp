@@ -40,7 +40,7 @@ inline constexpr Seconds no_date = std::numeric_limits<Seconds>::max();
 struct Request {
     std::vector<std::uint32_t> partitions = {}; // in the order asked for; at least one
     std::uint32_t min_nodes = 1;
-    std::uint32_t max_nodes = 0; // what it would like (`-N a-b` asks for b); 0: min_nodes
+    std::uint32_t max_nodes = 0; // what it would like (`-N a-b` asks for b); 0: what its CPUs need
     std::uint32_t tasks = 0;     // 0: not said
     std::uint32_t cpus_per_task = 1;
     std::uint32_t tasks_per_node = 0;

@@ -117,6 +117,7 @@ struct Parameters {
     std::uint32_t bf_max_job_array_resv = 20;
     std::uint32_t bf_job_part_count_reserve = 0;
     std::uint32_t bf_node_space_size = 0; // 0: bf_max_job_test
+    std::uint32_t bf_queue_limit = 0;     // jobs looked at; 0: all. BSC's simulator has it
     Seconds bf_min_age_reserve = 0;
     std::uint32_t bf_min_prio_reserve = 0;
     double bf_yield_interval_us = 2e6;
@@ -133,6 +134,8 @@ struct Parameters {
     Seconds complete_wait = 0;
     bool has_epilog = false;
     bool kill_invalid_depend = false;
+    enum class PartLimits : std::uint8_t { no, any, all };
+    PartLimits enforce_part_limits = PartLimits::no; // otherwise such jobs are refused
 
     // Preemption.
     PreemptType preempt_type = PreemptType::none;

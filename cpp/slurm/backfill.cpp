@@ -1,0 +1,329 @@
+#include "slurm/backfill.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace noctule::slurm {
+
+std::optional<double> Backfill::begin(const Moment& moment, double time) {
+    const Parameters& parameters = controller_.parameters();
+    now_ = pass_now_ = moment.now;
+    begun_ = time;
+    next_ = 0;
+    n_looked_at_ = n_tested_ = n_started_ = 0;
+    n_queued_ = static_cast<std::uint32_t>(controller_.queue().n_jobs());
+    counts_.clear();
+    n_reserved_.clear();
+    planned_.clear();
+    under_way_ = true;
+    worked_us_ = parameters.cost.backfill_pass;
+    space_.reset(round_down(now_), round_down(now_ + parameters.bf_window * 60),
+                 controller_.nodes().up);
+    if (parameters.bf_running_job_reserve || parameters.bf_licenses) {
+        reserve_for_running();
+    }
+    return walk(moment, time);
+}
+
+std::optional<double> Backfill::resume(const Moment& moment, double time) {
+    now_ = moment.now;
+    if (!controller_.parameters().bf_continue && controller_.last_update() > update_seen_) {
+        ++controller_.statistics.n_abandoned;
+        finish(time);
+        return std::nullopt;
+    }
+    // Records have come and gone meanwhile: on with the one that was next.
+    next_ = controller_.queue().first_from(*last_);
+    return walk(moment, time);
+}
+
+void Backfill::finish(double time) {
+    under_way_ = false;
+    controller_.queue().compact();
+    controller_.statistics.add({begun_, PassKind::backfill, n_queued_, n_tested_, n_started_,
+                                time - begun_ + worked_us_ * 1e-6});
+}
+
+bool Backfill::is_over(double time) const {
+    const Parameters& parameters = controller_.parameters();
+    return time - begun_ + worked_us_ * 1e-6 >= parameters.bf_max_time ||
+           n_tested_ >= parameters.bf_max_job_test ||
+           (parameters.bf_max_job_start > 0 && n_started_ >= parameters.bf_max_job_start);
+}
+
+std::optional<double> Backfill::walk(const Moment& moment, double time) {
+    const Parameters& parameters = controller_.parameters();
+    for (; next_ < controller_.queue().records().size(); ++next_) {
+        const QueueRecord& record = controller_.queue().records()[next_];
+        if (!record.live || controller_.status(record.job).submitted > pass_now_ ||
+            !controller_.is_queued(moment, record)) {
+            continue;
+        }
+        if (is_over(time) ||
+            (parameters.bf_queue_limit > 0 && n_looked_at_ >= parameters.bf_queue_limit)) {
+            break;
+        }
+        if (worked_us_ > parameters.bf_yield_interval_us) {
+            const double away = (worked_us_ + parameters.bf_yield_sleep_us) * 1e-6;
+            ++controller_.statistics.n_yields;
+            worked_us_ = 0.0;
+            last_ = record;
+            update_seen_ = std::max(controller_.last_update(), moment.now);
+            return away;
+        }
+        ++n_looked_at_;
+        if (!look_at(moment, record)) {
+            break;
+        }
+    }
+    finish(time);
+    return std::nullopt;
+}
+
+// Counts a job for its user, partition and association; whether there were enough of them already.
+bool Backfill::counts_exceeded(const QueueRecord& record) {
+    const Parameters& parameters = controller_.parameters();
+    const Request& request = controller_.request(record.job);
+    enum What : std::uint64_t { part, user, user_part, assoc };
+    const auto exceeds = [&](What what, std::uint64_t number, std::uint32_t most) {
+        return most > 0 && ++counts_[std::uint64_t{what} << 60 | number] > most;
+    };
+    return exceeds(part, record.partition, parameters.bf_max_job_part) ||
+           exceeds(user_part, std::uint64_t{request.user} << 24 | record.partition,
+                   parameters.bf_max_job_user_part) ||
+           exceeds(user, request.user, parameters.bf_max_job_user) ||
+           exceeds(assoc, request.association, parameters.bf_max_job_assoc);
+}
+
+bool Backfill::plans_nothing(const Moment& moment, const QueueRecord& record) const {
+    const Parameters& parameters = controller_.parameters();
+    const JobStatus& status = controller_.status(record.job);
+    const auto reserved = n_reserved_.find(record.partition);
+    return record.priority < parameters.bf_min_prio_reserve ||
+           moment.now - status.eligible < parameters.bf_min_age_reserve ||
+           (parameters.bf_one_resv_per_job &&
+            std::ranges::find(planned_, record.job) != planned_.end()) ||
+           (parameters.bf_job_part_count_reserve > 0 && reserved != n_reserved_.end() &&
+            reserved->second >= parameters.bf_job_part_count_reserve) ||
+           controller_.limits().plans_nothing(record.job, record.priority);
+}
+
+// Tries a record, all tasks of it that may be planned; false if the pass ends there.
+bool Backfill::look_at(const Moment& moment, const QueueRecord& record) {
+    const Parameters& parameters = controller_.parameters();
+    std::size_t task = 0;
+    std::uint32_t n_planned = 0;
+    bool tested = false;
+    while (record.live && task < controller_.queue().n_tasks(record.job)) {
+        const JobIndex job = controller_.queue().task(record.job, task);
+        const Request& request = controller_.request(job);
+        if (controller_.cancel_late(moment, job)) {
+            continue;
+        }
+        if ((task == 0 && !controller_.is_queued(moment, record)) ||
+            !controller_.limits().allows(job, record.partition, moment.now) ||
+            (!parameters.bf_licenses && !controller_.has_licenses(request)) ||
+            counts_exceeded(record)) {
+            return true;
+        }
+        const auto [least, wanted] = controller_.node_bounds(job, record.partition);
+        if (wanted < least) {
+            return true;
+        }
+        Minutes limit = controller_.time_limit(job, record.partition);
+        if (request.time_min > 0) {
+            limit = std::min(limit, request.time_min);
+        }
+        const Attempt attempt{record,  job,
+                              request, controller_.partition(record.partition),
+                              limit,   plans_nothing(moment, record),
+                              least,   wanted};
+        const Outcome outcome = try_job(moment, attempt, tested);
+        if (outcome == Outcome::table_full) {
+            return false;
+        }
+        if (outcome == Outcome::started) {
+            if (is_over(begun_)) {
+                return true;
+            }
+            continue; // with the next task, which has become the first
+        }
+        if (outcome == Outcome::unplanned || ++n_planned >= parameters.bf_max_job_array_resv) {
+            return true;
+        }
+        ++task;
+    }
+    return true;
+}
+
+// Nodes that plans and windows leave to the job from a start on, into `available_`; the start,
+// which windows may move, if they are enough.
+std::optional<Seconds> Backfill::find_nodes(const Attempt& attempt, Seconds start, Seconds duration,
+                                            Seconds& later) {
+    const Request& request = attempt.request;
+    if (attempt.record.reserved) {
+        if (const std::optional<Seconds> begin = controller_.reservation_begin(attempt.job)) {
+            start = std::max(start, *begin);
+        }
+    }
+    partition_nodes_.assign_common(controller_.nodes().up, attempt.partition.nodes);
+    const Seconds window_end =
+        controller_.keep_usable(attempt.job, start, duration, partition_nodes_);
+    later = space_.usable(partition_nodes_, start, std::max(start, now_) + duration, available_);
+    worked_us_ += controller_.parameters().cost.reservation_record *
+                  static_cast<double>(space_.stretches().size());
+    if (window_end > 0 && (later == 0 || window_end < later)) {
+        later = window_end;
+    }
+    if (request.constraint != none) {
+        available_ &= controller_.settings().constraints[request.constraint];
+    }
+    if (request.excluded.n_nodes() > 0) {
+        available_ -= request.excluded;
+    }
+    if (available_.count() < attempt.least ||
+        (request.required.n_nodes() > 0 && !available_.contains(request.required))) {
+        return std::nullopt;
+    }
+    return start;
+}
+
+Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt, bool& tested) {
+    const Parameters& parameters = controller_.parameters();
+    const Seconds duration = attempt.limit * 60;
+    Seconds later = now_;
+    while (true) {
+        const Seconds asked = std::exchange(later, 0);
+        const std::optional<Seconds> from = find_nodes(attempt, asked, duration, later);
+        const bool tries_later = later > asked && !attempt.no_reserve;
+        if (!from) {
+            if (tries_later) {
+                continue;
+            }
+            return Outcome::unplanned;
+        }
+        if (!std::exchange(tested, true)) {
+            ++n_tested_;
+        }
+        const std::optional<Prediction> found =
+            controller_.select().will_run(attempt.on(available_), now_, attempt.no_reserve);
+        worked_us_ += parameters.cost.backfill_test +
+                      parameters.cost.prediction_step *
+                          static_cast<double>(controller_.select().take_prediction_steps());
+        if (!found) {
+            if (tries_later) {
+                continue;
+            }
+            return Outcome::unplanned;
+        }
+        note_test(attempt.job, found->nodes);
+        Seconds start = std::max(found->start, *from);
+        if (start <= now_ && (found->nodes.intersects(controller_.nodes().completing) ||
+                              found->nodes.intersects(controller_.nodes().booting))) {
+            start = now_ + 1;
+            later = 0;
+        }
+        if (start <= now_) {
+            if (start_now(moment, attempt)) {
+                return Outcome::started;
+            }
+            later = 0;
+        }
+        if (attempt.no_reserve) {
+            controller_.plan(attempt.job, start);
+            return Outcome::unplanned;
+        }
+        if (later > 0 && start > later) {
+            continue;
+        }
+        if (start > pass_now_ + parameters.bf_window * 60) {
+            return Outcome::unplanned;
+        }
+        if (start > now_ &&
+            !space_.is_free(round_down(start), round_down(start + duration), found->nodes)) {
+            if (start <= asked) {
+                return Outcome::unplanned;
+            }
+            later = start;
+            continue;
+        }
+        return reserve(attempt, start, found->nodes);
+    }
+}
+
+bool Backfill::start_now(const Moment& moment, const Attempt& attempt) {
+    if (attempt.job != attempt.record.job || !controller_.has_licenses(attempt.request)) {
+        return false;
+    }
+    const std::optional<Choice> choice = controller_.select().run_now(attempt.on(available_));
+    if (!choice ||
+        !controller_.limits().allows(attempt.job, attempt.record.partition, *choice, moment.now)) {
+        return false;
+    }
+    const JobIndex job = attempt.job;
+    const Seconds end = now_ + attempt.limit * 60;
+    controller_.start(moment, attempt.record, *choice, attempt.limit, StartedBy::backfill);
+    ++n_started_;
+    if (attempt.request.time_min > 0) {
+        extend_limit(job, now_);
+    }
+    if (choice->whole_nodes) {
+        space_.reserve(
+            round_down(now_),
+            std::max(round_down(end), round_down(now_) + controller_.parameters().bf_resolution),
+            choice->nodes);
+    }
+    return true;
+}
+
+// Gives a job that was started with the least time it accepts as much as plans allow.
+void Backfill::extend_limit(JobIndex job, Seconds now) {
+    const Request& request = controller_.request(job);
+    Minutes limit = controller_.time_limit(job, controller_.status(job).partition);
+    const NodeSet& nodes = controller_.nodes_held(job);
+    for (const NodeSpace::Stretch& stretch : space_.stretches()) {
+        if (stretch.begin > now && !stretch.usable.contains(nodes)) {
+            limit = std::min(limit, (stretch.begin - now) / 60);
+            break;
+        }
+    }
+    controller_.set_limit(job, std::max(limit, request.time_min));
+}
+
+void Backfill::note_test(JobIndex job, const NodeSet& nodes) {
+    if (controller_.priority().follows_tests()) {
+        std::uint32_t cpus = 0;
+        nodes.for_each([&](NodeIndex node) { cpus += controller_.settings().nodes[node].cpus; });
+        controller_.priority().tested(job, cpus);
+    }
+}
+
+void Backfill::reserve_for_running() {
+    controller_.for_each_whole([&](JobIndex job, const NodeSet& nodes) {
+        const Seconds end = round_down(controller_.expected_end(job));
+        if (end > round_down(now_)) {
+            space_.reserve(round_down(now_), end, nodes);
+        }
+    });
+}
+
+Backfill::Outcome Backfill::reserve(const Attempt& attempt, Seconds start, const NodeSet& nodes) {
+    const Parameters& parameters = controller_.parameters();
+    const std::uint32_t size = parameters.bf_node_space_size > 0 ? parameters.bf_node_space_size
+                                                                 : parameters.bf_max_job_test;
+    controller_.plan(attempt.job, start);
+    if (space_.n_records() >= size) {
+        return Outcome::table_full;
+    }
+    const Seconds begin = round_down(start);
+    const Seconds end = round_down(start + attempt.limit * 60);
+    space_.reserve(
+        begin,
+        std::max(end, std::max(begin, space_.stretches().front().begin) + parameters.bf_resolution),
+        nodes);
+    ++n_reserved_[attempt.record.partition];
+    planned_.push_back(attempt.job);
+    return Outcome::planned;
+}
+
+} // namespace noctule::slurm

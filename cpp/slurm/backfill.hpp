@@ -1,0 +1,84 @@
+// The backfill scheduler: plans every job it looks at, in order, around running jobs and the plans
+// of those before it, and starts those whose plan is to start now. Each pass plans from scratch.
+#pragma once
+
+#include "slurm/controller.hpp"
+#include "slurm/node_space.hpp"
+
+#include <map>
+#include <optional>
+
+namespace noctule::slurm {
+
+class Backfill {
+  public:
+    explicit Backfill(Controller& controller) : controller_(controller) {}
+
+    // A pass may let others work in between, if the cost model says that it takes long: then it
+    // gives the seconds after which it wants to go on; nothing once it is over.
+    std::optional<double> begin(const Moment& moment, double time);
+    std::optional<double> resume(const Moment& moment, double time);
+    bool is_under_way() const { return under_way_; }
+
+  private:
+    // What is tried: a task, and where.
+    struct Attempt {
+        const QueueRecord& record;
+        JobIndex job; // of an array, any task
+        const Request& request;
+        const Partition& partition;
+        Minutes limit;
+        bool no_reserve;
+        std::uint32_t least;
+        std::uint32_t wanted;
+
+        Trial on(const NodeSet& nodes) const {
+            return {job, request, partition, nodes, least, wanted};
+        }
+    };
+    // What became of a job: it started, the plan is full, or the pass goes on.
+    enum class Outcome : std::uint8_t { started, planned, unplanned, table_full };
+
+    std::optional<double> walk(const Moment& moment, double time);
+    void finish(double time);
+    bool is_over(double time) const;
+    bool counts_exceeded(const QueueRecord& record);
+    bool plans_nothing(const Moment& moment, const QueueRecord& record) const;
+    bool look_at(const Moment& moment, const QueueRecord& record);
+    Outcome try_job(const Moment& moment, const Attempt& attempt, bool& tested);
+    std::optional<Seconds> find_nodes(const Attempt& attempt, Seconds start, Seconds duration,
+                                      Seconds& later);
+    bool start_now(const Moment& moment, const Attempt& attempt);
+    void extend_limit(JobIndex job, Seconds now);
+    Outcome reserve(const Attempt& attempt, Seconds start, const NodeSet& nodes);
+    Seconds round_down(Seconds date) const {
+        return date / controller_.parameters().bf_resolution *
+               controller_.parameters().bf_resolution;
+    }
+    void reserve_for_running();
+    void note_test(JobIndex job, const NodeSet& nodes);
+
+    Controller& controller_;
+    NodeSpace space_;
+    NodeSet available_; // to the job that is tried
+    NodeSet partition_nodes_;
+
+    // Of the pass under way.
+    bool under_way_ = false;
+    std::size_t next_ = 0;            // record
+    std::optional<QueueRecord> last_; // looked at before others were let work
+    double begun_ = 0.0;
+    double worked_us_ = 0.0; // since the last yield
+    Seconds pass_now_ = 0;
+    Seconds now_ = 0;
+    Seconds update_seen_ = 0;
+    std::uint32_t n_queued_ = 0;
+    std::uint32_t n_looked_at_ = 0;
+    std::uint32_t n_tested_ = 0;
+    std::uint32_t n_started_ = 0;
+    std::map<std::uint64_t, std::uint32_t> counts_;     // by what is counted, and its number
+    std::map<std::uint32_t, std::uint32_t> n_reserved_; // by partition
+    std::vector<JobIndex> planned_;                     // for bf_one_resv_per_job
+};
+
+} // namespace noctule::slurm

@@ -1,0 +1,185 @@
+// The state that both schedulers work on: jobs, nodes, licences, and how a job starts and ends.
+#pragma once
+
+#include "policy.hpp"
+#include "slurm/limits.hpp"
+#include "slurm/queue.hpp"
+#include "slurm/statistics.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+namespace noctule::slurm {
+
+enum class StartedBy : std::uint8_t { nobody, main, backfill };
+
+struct JobStatus {
+    enum class Phase : std::uint8_t { absent, pending, running, ended };
+    Phase phase = Phase::absent;
+    StartedBy by = StartedBy::nobody;
+    bool independent = false; // its dependencies are met
+    bool killed = false;      // by the controller
+    std::uint32_t partition = 0;
+    Seconds submitted = 0;
+    Seconds eligible = 0;
+    Seconds start = 0;
+    Seconds planned = 0; // start that backfilling has last found; 0: none
+    Minutes limit = 0;   // of a running job: backfilling may shorten it
+};
+
+// The parts that a configuration chooses. They see the requests that the controller keeps.
+struct Plugins {
+    std::function<std::unique_ptr<Select>(const Settings&, const NodeStates&)> select;
+    std::function<std::unique_ptr<Priority>(const Settings&, const Requests&)> priority;
+    std::function<std::unique_ptr<Limits>(const Settings&, const Requests&)> limits;
+};
+
+// One call of the policy.
+struct Moment {
+    const View& view;
+    Decisions& decisions;
+    Seconds now;
+};
+
+// Why jobs were refused, each with a sentence about them in the end.
+enum class Refusal : std::uint8_t {
+    impossible,
+    partition_limits,
+    held,
+    dependency,
+    accounting,
+    stuck
+};
+inline constexpr std::size_t n_refusals = 6;
+
+class Controller {
+  public:
+    Controller(std::shared_ptr<const Settings> settings, Requests requests, const Plugins& plugins);
+
+    // What happened.
+    void submit(const Moment& moment, JobIndex job);
+    void cancel(JobIndex job, Seconds now);
+    void end(const Moment& moment, JobIndex job);
+    void free_nodes(JobIndex job, Seconds now); // its epilogue has ended
+    void set_available(const HostSet& hosts, bool available, Seconds now);
+    void set_windows(const View& view);
+
+    // What schedulers ask.
+    const Settings& settings() const { return *settings_; }
+    const Parameters& parameters() const { return settings_->parameters; }
+    const Request& request(JobIndex job) const { return requests_[job]; }
+    const JobStatus& status(JobIndex job) const { return status_[job]; }
+    Queue& queue() { return queue_; }
+    const Queue& queue() const { return queue_; }
+    Select& select() { return *select_; }
+    Priority& priority() { return *priority_; }
+    Limits& limits() { return *limits_; }
+    const NodeStates& nodes() const { return nodes_; }
+    const Partition& partition(std::uint32_t index) const { return settings_->partitions[index]; }
+
+    // Whether a record would be in the queue that a pass builds now.
+    bool is_queued(const Moment& moment, const QueueRecord& record);
+    // Cancels a job that cannot end before its deadline; whether it did.
+    bool cancel_late(const Moment& moment, JobIndex job);
+    bool has_licenses(const Request& request) const;
+    // Bounds of its nodes in a partition: at least, and wanted.
+    std::pair<std::uint32_t, std::uint32_t> node_bounds(JobIndex job,
+                                                        std::uint32_t partition) const;
+    Minutes time_limit(JobIndex job, std::uint32_t partition) const;
+    // Leaves of the nodes those that the job may use from `start` on for so long, and gives the end
+    // of the first window that took some away, or 0.
+    Seconds keep_usable(JobIndex job, Seconds start, Seconds duration, NodeSet& nodes) const;
+    // When the reservation of a job begins; nothing if it has none, or none that is known.
+    std::optional<Seconds> reservation_begin(JobIndex job) const;
+
+    const NodeSet& nodes_held(JobIndex job) const { return held_.at(job).nodes; }
+    // Calls visit(JobIndex, const NodeSet&) for running jobs that plans go around.
+    template <typename Visit> void for_each_whole(Visit&& visit) const {
+        for (const auto& [job, held] : held_) {
+            if (held.whole && status_[job].phase == JobStatus::Phase::running) {
+                visit(job, held.nodes);
+            }
+        }
+    }
+
+    void start(const Moment& moment, const QueueRecord& record, const Choice& choice, Minutes limit,
+               StartedBy by);
+    void set_limit(JobIndex job, Minutes limit);
+    void mark_killed(JobIndex job) { status_[job].killed = true; }
+    void plan(JobIndex job, Seconds start) { status_[job].planned = start; }
+
+    // The last second in which a job, a node or a window changed.
+    Seconds last_update() const { return last_update_; }
+    void touch(Seconds now) { last_update_ = now; }
+    std::size_t n_running() const { return n_running_; }
+    // Whether CompleteWait holds schedulers back.
+    bool waits_for_completion(Seconds now) const {
+        return now - last_end_ < parameters().complete_wait && !nodes_.completing.empty();
+    }
+    // Refuses all pending jobs: nothing will ever start them.
+    void give_up(const Moment& moment);
+    // Whether no pending job waits for a date of its own.
+    bool all_eligible(Seconds now) const;
+    std::vector<std::string> warnings() const;
+    Statistics statistics = {};
+    const std::vector<JobStatus>& statuses() const { return status_; }
+    // Running jobs by the second from which on they may be killed.
+    const std::set<std::pair<Seconds, JobIndex>>& due() const { return due_; }
+    Seconds expected_end(JobIndex job) const;
+
+  private:
+    struct Window {
+        Seconds from;
+        Seconds to;
+        NodeSet nodes;
+        bool is_reservation;
+    };
+
+    void grow(const View& view, JobIndex job);
+    std::optional<Refusal> find_refusal(JobIndex job, Seconds now);
+    bool violates_limits(const Request& request, const Partition& partition) const;
+    bool can_run(JobIndex job, std::uint32_t partition);
+    void refuse(const Moment& moment, JobIndex job, Refusal why);
+    bool is_independent(const Moment& moment, JobIndex job);
+    enum class Verdict : std::uint8_t { met, open, never };
+    Verdict judge(const Dependency& dependency, JobIndex job, const Moment& moment) const;
+    void count_licenses(const Request& request, int change);
+    NodeSet nodes_of(const HostSet& hosts) const;
+    void count_completing(JobIndex job, int change);
+    Seconds kill_date(JobIndex job) const;
+
+    std::shared_ptr<const Settings> settings_;
+    Requests requests_;
+    NodeStates nodes_;
+    std::unique_ptr<Select> select_;
+    std::unique_ptr<Priority> priority_;
+    std::unique_ptr<Limits> limits_;
+    Queue queue_;
+    std::vector<JobStatus> status_;
+    std::vector<std::uint32_t> licenses_used_;
+    std::vector<NodeIndex> node_of_host_;
+    std::vector<std::uint16_t> n_away_;       // hosts of each node
+    std::vector<std::uint16_t> n_completing_; // jobs on each node
+    std::set<std::pair<Seconds, JobIndex>> due_;
+    struct Held {
+        NodeSet nodes;
+        bool whole;
+    };
+    std::map<JobIndex, Held> held_; // by running and completing jobs
+    std::unordered_map<std::uint32_t, std::uint32_t> running_tasks_;      // by array
+    std::unordered_map<std::uint64_t, std::vector<JobIndex>> singletons_; // by user and name
+    std::vector<Window> windows_;
+    std::vector<WindowIndex> known_windows_;
+    Seconds last_update_ = 0;
+    Seconds last_end_ = 0;
+    std::size_t n_running_ = 0;
+    std::uint64_t n_refused_[n_refusals] = {};
+    std::uint64_t n_late_ = 0;
+};
+
+} // namespace noctule::slurm

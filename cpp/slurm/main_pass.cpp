@@ -1,0 +1,153 @@
+#include "slurm/main_pass.hpp"
+
+#include <algorithm>
+
+namespace noctule::slurm {
+
+namespace {
+
+bool has(const std::vector<std::uint32_t>& numbers, std::uint32_t number) {
+    return std::ranges::find(numbers, number) != numbers.end();
+}
+
+} // namespace
+
+void MainPass::run(const Moment& moment, double time, bool full) {
+    const Parameters& parameters = controller_.parameters();
+    Queue& queue = controller_.queue();
+    const auto n_queued = static_cast<std::uint32_t>(queue.n_jobs());
+    available_ = controller_.nodes().up;
+    closed_.assign(controller_.settings().partitions.size(), false);
+    n_tried_.assign(closed_.size(), 0);
+    failed_arrays_.clear();
+    failed_reservations_.clear();
+    n_tested_ = n_started_ = 0;
+    out_of_licenses_ = false;
+    double microseconds = parameters.cost.main_pass;
+    std::uint32_t depth = 0;
+    for (std::size_t i = 0; i < queue.records().size() && anything_left(); ++i) {
+        const QueueRecord& record = queue.records()[i];
+        if (!record.live || !controller_.is_queued(moment, record)) {
+            continue;
+        }
+        microseconds = parameters.cost.main_pass + n_tested_ * parameters.cost.main_test;
+        if (microseconds >= parameters.max_sched_time * 1e6 ||
+            (parameters.sched_max_job_start > 0 && n_started_ >= parameters.sched_max_job_start) ||
+            (!full && depth++ > parameters.default_queue_depth) || out_of_licenses_) {
+            break;
+        }
+        if (!is_open(record)) {
+            continue;
+        }
+        if (parameters.partition_job_depth > 0 &&
+            n_tried_[record.partition]++ >= parameters.partition_job_depth) {
+            continue;
+        }
+        // Tasks of an array start until one does not; then another is the first.
+        while (
+            try_record(moment, record) == Outcome::started && record.live &&
+            controller_.is_queued(moment, record) &&
+            (parameters.sched_max_job_start == 0 || n_started_ < parameters.sched_max_job_start)) {
+        }
+    }
+    queue.compact();
+    controller_.statistics.add({time, full ? PassKind::full : PassKind::quick, n_queued, n_tested_,
+                                n_started_, microseconds * 1e-6});
+}
+
+// Whether a record could still be started.
+bool MainPass::anything_left() const {
+    for (std::uint32_t p = 0; p < closed_.size(); ++p) {
+        if (!closed_[p] && controller_.queue().n_records(p) > 0) {
+            return true;
+        }
+    }
+    // Jobs of reservations do not mind closed partitions, and come first.
+    return false;
+}
+
+bool MainPass::is_open(const QueueRecord& record) const {
+    const Request& request = controller_.request(record.job);
+    if (request.array != none && has(failed_arrays_, request.array)) {
+        return false;
+    }
+    return record.reserved ? !has(failed_reservations_, request.reservation)
+                           : !closed_[record.partition];
+}
+
+MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& record) {
+    const JobIndex job = record.job;
+    const Request& request = controller_.request(job);
+    const Partition& partition = controller_.partition(record.partition);
+    if (controller_.cancel_late(moment, job)) {
+        return Outcome::skipped;
+    }
+    const bool stops = controller_.parameters().assoc_limit_stop;
+    if (!controller_.limits().allows(job, record.partition, moment.now)) {
+        if (stops) {
+            close(moment, record);
+        }
+        return Outcome::skipped;
+    }
+    const Minutes limit = controller_.time_limit(job, record.partition);
+    const auto [least, wanted] = controller_.node_bounds(job, record.partition);
+    candidates_.assign_common(available_, partition.nodes);
+    if (candidates_.count() < least) {
+        close(moment, record);
+        return Outcome::busy;
+    }
+    if (!controller_.has_licenses(request)) {
+        out_of_licenses_ = controller_.parameters().bf_licenses;
+        return Outcome::skipped;
+    }
+    if (request.constraint != none) {
+        candidates_ &= controller_.settings().constraints[request.constraint];
+    }
+    if (request.excluded.n_nodes() > 0) {
+        candidates_ -= request.excluded;
+    }
+    controller_.keep_usable(job, moment.now, limit * 60, candidates_);
+    ++n_tested_;
+    const std::optional<Choice> choice =
+        controller_.select().run_now({job, request, partition, candidates_, least, wanted});
+    if (!choice) {
+        close(moment, record);
+        return Outcome::busy;
+    }
+    if (!controller_.limits().allows(job, record.partition, *choice, moment.now)) {
+        if (stops) {
+            close(moment, record);
+        }
+        return Outcome::skipped;
+    }
+    ++n_started_;
+    controller_.priority().tested(job, choice->cpus);
+    controller_.start(moment, record, *choice, limit, StartedBy::main);
+    return Outcome::started;
+}
+
+// Whether the job is too young or too unimportant to hold others back.
+bool MainPass::closes_nothing(const Moment& moment, const QueueRecord& record) const {
+    const Parameters& parameters = controller_.parameters();
+    const JobStatus& status = controller_.status(record.job);
+    return moment.now - status.eligible < parameters.bf_min_age_reserve ||
+           record.priority < parameters.bf_min_prio_reserve ||
+           controller_.limits().plans_nothing(record.job, record.priority);
+}
+
+void MainPass::close(const Moment& moment, const QueueRecord& record) {
+    const Request& request = controller_.request(record.job);
+    if (request.array != none) {
+        failed_arrays_.push_back(request.array);
+    }
+    if (record.reserved) {
+        failed_reservations_.push_back(request.reservation);
+    } else if (request.required.n_nodes() > 0) {
+        available_ -= request.required;
+    } else if (!closes_nothing(moment, record)) {
+        closed_[record.partition] = true;
+        available_ -= controller_.partition(record.partition).nodes;
+    }
+}
+
+} // namespace noctule::slurm

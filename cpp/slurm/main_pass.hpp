@@ -1,0 +1,37 @@
+// The main scheduler: starts jobs in order on idle nodes; the first that does not fit closes its
+// partition.
+#pragma once
+
+#include "slurm/controller.hpp"
+
+namespace noctule::slurm {
+
+class MainPass {
+  public:
+    explicit MainPass(Controller& controller) : controller_(controller) {}
+
+    // A full pass looks at all jobs, a quick one at default_queue_depth of them and one more.
+    void run(const Moment& moment, double time, bool full);
+
+  private:
+    enum class Outcome : std::uint8_t { started, busy, skipped };
+
+    bool is_open(const QueueRecord& record) const;
+    Outcome try_record(const Moment& moment, const QueueRecord& record);
+    void close(const Moment& moment, const QueueRecord& record);
+    bool closes_nothing(const Moment& moment, const QueueRecord& record) const;
+    bool anything_left() const;
+
+    Controller& controller_;
+    // Of one pass.
+    NodeSet available_, candidates_;
+    std::vector<bool> closed_;                 // by partition
+    std::vector<std::uint32_t> n_tried_;       // by partition
+    std::vector<std::uint32_t> failed_arrays_; // in any partition of theirs
+    std::vector<std::uint32_t> failed_reservations_;
+    std::uint32_t n_tested_ = 0;
+    std::uint32_t n_started_ = 0;
+    bool out_of_licenses_ = false;
+};
+
+} // namespace noctule::slurm

@@ -1,0 +1,291 @@
+#include "slurm/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace noctule::slurm {
+
+namespace {
+
+constexpr TimerTag tag = 0;
+// Without anything running, after which a queue will not move any more: priorities of a week ago
+// have decayed and all windows of planning have passed.
+constexpr double patience = 8 * 86400.0;
+
+} // namespace
+
+Model::Model(std::shared_ptr<const Settings> settings, Requests requests, const Plugins& plugins,
+             Drive drive)
+    : drive_(std::move(drive)), controller_(std::move(settings), std::move(requests), plugins),
+      main_(controller_), backfill_(controller_), main_clock_(drive_, controller_.parameters()),
+      backfill_clock_(drive_, controller_.parameters()), limit_clock_(drive_) {}
+
+Seconds Model::second(double time) const {
+    return controller_.settings().epoch + static_cast<Seconds>(std::floor(time));
+}
+
+double Model::run_time(Seconds second) const {
+    return static_cast<double>(second - controller_.settings().epoch);
+}
+
+void Model::decide(const View& view, std::span<const Event> events, Decisions& decisions) {
+    const Moment moment{view, decisions, second(view.now())};
+    catch_up(view.now());
+    for (const Event& event : events) {
+        handle(moment, event);
+    }
+    run_due(moment);
+    give_up_if_stuck(moment);
+    arm(moment);
+}
+
+// What nobody had to watch: priorities that were computed afresh, passes over an empty queue.
+void Model::catch_up(double now) {
+    Priority& priority = controller_.priority();
+    bool changed = false;
+    for (auto due = priority.next_recomputation(); due && *due <= now;
+         due = priority.next_recomputation()) {
+        changed |= priority.recompute(*due);
+    }
+    if (changed && !backfill_.is_under_way()) {
+        controller_.queue().sort_afresh();
+    }
+    const double last_update = run_time(controller_.last_update());
+    if (!controller_.queue().empty()) {
+        backfill_clock_.look_until(now, last_update);
+        return;
+    }
+    main_clock_.skip_until(now);
+    if (!backfill_.is_under_way()) {
+        backfill_clock_.skip_until(now, last_update);
+    }
+}
+
+void Model::handle(const Moment& moment, const Event& event) {
+    const double now = moment.view.now();
+    switch (event.kind) {
+    case EventKind::simulation_started:
+        controller_.set_windows(moment.view);
+        break;
+    case EventKind::job_submitted:
+        if (moment.view.is_waiting(event.subject)) {
+            controller_.submit(moment, event.subject);
+            main_clock_.request(now);
+            step_ = std::ceil(now);
+            last_progress_ = now;
+        }
+        break;
+    case EventKind::job_cancelled:
+        controller_.cancel(event.subject, moment.now);
+        break;
+    case EventKind::job_finished:
+        controller_.end(moment, event.subject);
+        last_progress_ = now;
+        if (!moment.view.is_completing(event.subject)) {
+            note_end(moment, event.subject);
+        }
+        break;
+    case EventKind::hosts_released:
+        controller_.free_nodes(event.subject, moment.now);
+        note_end(moment, event.subject);
+        break;
+    case EventKind::hosts_unavailable:
+    case EventKind::hosts_available:
+        controller_.set_available(moment.view.external_event(event.subject).hosts,
+                                  event.kind == EventKind::hosts_available, moment.now);
+        main_clock_.request(now);
+        break;
+    case EventKind::host_failed:
+    case EventKind::host_restored: {
+        const HostSet host = HostSet::from_intervals({{event.subject, event.subject}});
+        controller_.set_available(host, event.kind == EventKind::host_restored, moment.now);
+        main_clock_.request(now);
+        break;
+    }
+    case EventKind::window_announced:
+    case EventKind::window_began:
+    case EventKind::window_ended:
+        controller_.set_windows(moment.view);
+        controller_.touch(moment.now);
+        main_clock_.request(now);
+        break;
+    default:
+        break;
+    }
+}
+
+// The nodes of a job are free: a pass is asked for, at once if it was killed or has an epilogue.
+void Model::note_end(const Moment& moment, JobIndex job) {
+    const double now = moment.view.now();
+    const Parameters& parameters = controller_.parameters();
+    const bool killed = controller_.status(job).killed;
+    if ((killed || parameters.has_epilog) && !parameters.defer) {
+        immediate_ = std::min(immediate_, now + (killed ? drive_.kill_latency : 0.0));
+    } else {
+        main_clock_.request(now);
+    }
+    step_ = std::ceil(now);
+}
+
+void Model::run_due(const Moment& moment) {
+    switch (drive_.mode) {
+    case Drive::Mode::passes:
+        run_given(moment);
+        break;
+    case Drive::Mode::clocks:
+        run_clocks(moment);
+        break;
+    case Drive::Mode::bsc:
+        run_steps(moment);
+        break;
+    }
+}
+
+void Model::run_main(const Moment& moment, bool full) {
+    if (controller_.queue().empty() || controller_.waits_for_completion(moment.now)) {
+        return;
+    }
+    const std::size_t n = controller_.n_running();
+    main_.run(moment, moment.view.now(), full);
+    last_progress_ = controller_.n_running() > n ? moment.view.now() : last_progress_;
+}
+
+void Model::run_backfill(const Moment& moment) {
+    const double now = moment.view.now();
+    const std::size_t n = controller_.n_running();
+    const std::optional<double> away =
+        backfill_.is_under_way() ? backfill_.resume(moment, now) : backfill_.begin(moment, now);
+    resume_ = away ? now + *away : infinity;
+    if (!away) {
+        backfill_clock_.ran(now, now);
+    }
+    last_progress_ = controller_.n_running() > n ? now : last_progress_;
+}
+
+void Model::run_given(const Moment& moment) {
+    for (;
+         next_given_ < drive_.passes.size() && drive_.passes[next_given_].time <= moment.view.now();
+         ++next_given_) {
+        const Drive::Pass& pass = drive_.passes[next_given_];
+        if (pass.time < moment.view.now() || controller_.queue().empty()) {
+            continue;
+        }
+        if (pass.kind == PassKind::backfill) {
+            run_backfill(moment);
+        } else {
+            run_main(moment, pass.kind == PassKind::full);
+        }
+    }
+}
+
+void Model::run_clocks(const Moment& moment) {
+    const double now = moment.view.now();
+    kill_late(moment);
+    if (immediate_ <= now) {
+        immediate_ = infinity;
+        run_main(moment, false);
+    }
+    if (const MainClock::Pass pass = main_clock_.next(); pass.time <= now) {
+        main_clock_.ran({now, pass.full});
+        run_main(moment, pass.full);
+    }
+    if (!controller_.parameters().backfills) {
+        return;
+    }
+    if (resume_ <= now) {
+        run_backfill(moment);
+    } else if (!backfill_.is_under_way() && !controller_.queue().empty() &&
+               !controller_.waits_for_completion(moment.now) &&
+               backfill_clock_.next(run_time(controller_.last_update())) <= now) {
+        run_backfill(moment);
+    }
+}
+
+// BSC's simulator: a pass in each second in which anything happened, and backfilling when its
+// interval has passed.
+void Model::run_steps(const Moment& moment) {
+    const double now = moment.view.now();
+    kill_late(moment);
+    if (step_ <= now) {
+        step_ = infinity;
+        run_main(moment, false);
+    }
+    const double due =
+        last_step_backfill_ + static_cast<double>(controller_.parameters().bf_interval) + 1;
+    if (now == std::floor(now) && now >= due && !controller_.queue().empty() &&
+        run_time(controller_.last_update()) >= last_step_backfill_) {
+        last_step_backfill_ = now;
+        backfill_.begin(moment, now);
+    }
+}
+
+// Ends jobs that have run for longer than they may, if time limits are checked now.
+void Model::kill_late(const Moment& moment) {
+    const double now = moment.view.now();
+    if (!drive_.enforces_limits || controller_.due().empty() ||
+        controller_.due().begin()->first > moment.now || limit_clock_.first_from(now) > now) {
+        return;
+    }
+    for (const auto& [date, job] : controller_.due()) {
+        if (date > moment.now) {
+            break;
+        }
+        if (!controller_.status(job).killed) {
+            controller_.mark_killed(job);
+            ++controller_.statistics.n_timed_out;
+            moment.decisions.kill(job);
+        }
+    }
+}
+
+void Model::give_up_if_stuck(const Moment& moment) {
+    if (!controller_.queue().empty() && controller_.n_running() == 0 &&
+        moment.view.now() - last_progress_ > patience && controller_.all_eligible(moment.now)) {
+        controller_.give_up(moment);
+    }
+}
+
+double Model::next_date(const Moment& moment) {
+    const double now = moment.view.now();
+    double next = infinity;
+    if (drive_.enforces_limits && drive_.mode != Drive::Mode::passes &&
+        !controller_.due().empty()) {
+        const auto& [date, job] = *controller_.due().begin();
+        const double due = run_time(date);
+        next = due > now ? due : limit_clock_.first_from(std::nextafter(now, infinity));
+    }
+    if (drive_.mode == Drive::Mode::passes) {
+        return next_given_ < drive_.passes.size() ? drive_.passes[next_given_].time : infinity;
+    }
+    next = std::min(next, resume_);
+    if (controller_.queue().empty()) {
+        return next;
+    }
+    if (drive_.mode == Drive::Mode::bsc) {
+        const double due =
+            last_step_backfill_ + static_cast<double>(controller_.parameters().bf_interval) + 1;
+        const bool changed = run_time(controller_.last_update()) >= last_step_backfill_;
+        return std::min({next, step_, changed ? std::max(due, std::floor(now) + 1) : infinity});
+    }
+    next = std::min({next, immediate_, main_clock_.next().time});
+    if (controller_.parameters().backfills && !backfill_.is_under_way()) {
+        double due = backfill_clock_.next(run_time(controller_.last_update()));
+        next = std::min(next, due > now ? due : now + 1.0);
+    }
+    return next;
+}
+
+void Model::arm(const Moment& moment) {
+    const double next = next_date(moment);
+    if (next == armed_ && next > moment.view.now()) {
+        return;
+    }
+    armed_ = next;
+    if (next == infinity) {
+        moment.decisions.cancel_call(tag);
+    } else {
+        moment.decisions.call_at(std::max(next, moment.view.now()), tag);
+    }
+}
+
+} // namespace noctule::slurm

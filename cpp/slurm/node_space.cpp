@@ -1,0 +1,82 @@
+#include "slurm/node_space.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace noctule::slurm {
+
+void NodeSpace::reset(Seconds begin, Seconds end, const NodeSet& usable) {
+    for (Stretch& stretch : stretches_) {
+        spare_.push_back(std::move(stretch.usable));
+    }
+    stretches_.clear();
+    stretches_.push_back({begin, end, usable});
+    n_records_ = 1;
+}
+
+void NodeSpace::split_at(Seconds date) {
+    const auto found = std::ranges::upper_bound(stretches_, date, {}, &Stretch::end);
+    if (found == stretches_.end() || found->begin >= date) {
+        return;
+    }
+    NodeSet copy;
+    if (!spare_.empty()) {
+        copy = std::move(spare_.back());
+        spare_.pop_back();
+    }
+    copy = found->usable;
+    const Seconds begin = std::exchange(found->begin, date);
+    stretches_.insert(found, {begin, date, std::move(copy)});
+    ++n_records_;
+}
+
+void NodeSpace::reserve(Seconds begin, Seconds end, const NodeSet& nodes) {
+    begin = std::max(begin, stretches_.front().begin);
+    split_at(begin);
+    split_at(end);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < stretches_.size(); ++i) {
+        Stretch& stretch = stretches_[i];
+        const bool changed = stretch.begin >= begin && stretch.end <= end;
+        if (changed) {
+            stretch.usable -= nodes;
+        }
+        const bool at_border = changed || stretch.begin == end;
+        if (at_border && kept > 0 && stretches_[kept - 1].usable == stretch.usable) {
+            stretches_[kept - 1].end = stretch.end;
+            spare_.push_back(std::move(stretch.usable));
+        } else {
+            if (kept != i) {
+                stretches_[kept] = std::move(stretch);
+            }
+            ++kept;
+        }
+    }
+    stretches_.erase(stretches_.begin() + static_cast<std::ptrdiff_t>(kept), stretches_.end());
+}
+
+bool NodeSpace::is_free(Seconds begin, Seconds end, const NodeSet& nodes) const {
+    return std::ranges::none_of(stretches_, [&](const Stretch& stretch) {
+        return stretch.end > begin && stretch.begin < end && !stretch.usable.contains(nodes);
+    });
+}
+
+Seconds NodeSpace::usable(const NodeSet& among, Seconds start, Seconds end, NodeSet& usable) const {
+    usable = among;
+    Seconds later = 0;
+    auto at = std::ranges::upper_bound(stretches_, start, {}, &Stretch::end);
+    for (; at != stretches_.end(); ++at) {
+        // Slurm looks one stretch beyond the end for this.
+        if (later == 0 && std::next(at) != stretches_.end() &&
+            std::next(at)->usable.offers_beyond(usable, at->usable, among)) {
+            later = at->end;
+        }
+        if (at->begin > end) {
+            break;
+        }
+        usable &= at->usable;
+    }
+    return later;
+}
+
+} // namespace noctule::slurm

@@ -1,0 +1,44 @@
+// The plan of a backfill pass: stretches of time with the nodes that no job has been planned on.
+#pragma once
+
+#include "slurm/settings.hpp"
+
+#include <vector>
+
+namespace noctule::slurm {
+
+class NodeSpace {
+  public:
+    struct Stretch {
+        Seconds begin;
+        Seconds end;
+        NodeSet usable;
+    };
+
+    // One stretch: `usable` from begin to end.
+    void reset(Seconds begin, Seconds end, const NodeSet& usable);
+
+    // Takes nodes away from begin to end, of which the plan's own begin is the least.
+    void reserve(Seconds begin, Seconds end, const NodeSet& nodes);
+
+    // Whether the nodes are usable all along from begin to end.
+    bool is_free(Seconds begin, Seconds end, const NodeSet& nodes) const;
+
+    // The nodes of `among` that are usable from start to end, into `usable`; and the first date
+    // from which more of them are, 0 if there is none. A stretch that begins exactly at the end
+    // still counts.
+    Seconds usable(const NodeSet& among, Seconds start, Seconds end, NodeSet& usable) const;
+
+    const std::vector<Stretch>& stretches() const { return stretches_; }
+    // Records that the table has used up: those of merged stretches are not given back.
+    std::uint32_t n_records() const { return n_records_; }
+
+  private:
+    void split_at(Seconds date);
+
+    std::vector<Stretch> stretches_;
+    std::vector<NodeSet> spare_; // kept to save allocations
+    std::uint32_t n_records_ = 0;
+};
+
+} // namespace noctule::slurm

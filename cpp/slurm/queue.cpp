@@ -1,0 +1,123 @@
+#include "slurm/queue.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace noctule::slurm {
+
+bool Queue::comes_before(const QueueRecord& one, const QueueRecord& other) {
+    const auto key = [](const QueueRecord& record) {
+        return std::tuple(!record.reserved, ~record.tier, ~record.priority, record.job,
+                          record.position);
+    };
+    return key(one) < key(other);
+}
+
+void Queue::add(JobIndex job) {
+    ++n_jobs_;
+    const std::uint32_t array = requests_[job].array;
+    if (array != none) {
+        std::deque<JobIndex>& tasks = arrays_[array];
+        tasks.push_back(job);
+        if (tasks.size() > 1) {
+            return; // its record is that of the first task
+        }
+    }
+    add_records(job);
+}
+
+void Queue::add_records(JobIndex job) {
+    const Request& request = requests_[job];
+    for (std::uint32_t i = 0; i < request.partitions.size(); ++i) {
+        const std::uint32_t partition = request.partitions[i];
+        const QueueRecord record{.job = job,
+                                 .partition = partition,
+                                 .position = i,
+                                 .tier = settings_.partitions[partition].priority_tier,
+                                 .priority = priority_.of(job, i),
+                                 .reserved = request.reservation != none,
+                                 .live = true};
+        records_.insert(std::ranges::upper_bound(records_, record, comes_before), record);
+        ++n_records_[partition];
+    }
+}
+
+std::vector<QueueRecord>::iterator Queue::find(JobIndex job, std::uint32_t position) {
+    const Request& request = requests_[job];
+    const QueueRecord like{.job = job,
+                           .partition = request.partitions[position],
+                           .position = position,
+                           .tier = settings_.partitions[request.partitions[position]].priority_tier,
+                           .priority = priority_.of(job, position),
+                           .reserved = request.reservation != none,
+                           .live = true};
+    const auto found = std::ranges::lower_bound(records_, like, comes_before);
+    if (found != records_.end() && found->live && found->job == job &&
+        found->position == position) {
+        return found;
+    }
+    return std::ranges::find_if(records_, [&](const QueueRecord& record) {
+        return record.live && record.job == job && record.position == position;
+    });
+}
+
+void Queue::remove(JobIndex job) {
+    --n_jobs_;
+    const Request& request = requests_[job];
+    JobIndex next = no_job;
+    if (request.array != none) {
+        const auto array = arrays_.find(request.array);
+        std::deque<JobIndex>& tasks = array->second;
+        if (tasks.front() != job) {
+            tasks.erase(std::ranges::find(tasks, job));
+            return;
+        }
+        tasks.pop_front();
+        if (tasks.empty()) {
+            arrays_.erase(array);
+        } else {
+            next = tasks.front();
+        }
+    }
+    for (std::uint32_t i = 0; i < request.partitions.size(); ++i) {
+        const auto record = find(job, i);
+        if (next != no_job) {
+            record->job = next;
+        } else {
+            record->live = false;
+            --n_records_[record->partition];
+            ++n_dead_;
+        }
+    }
+}
+
+void Queue::sort_afresh() {
+    compact();
+    for (QueueRecord& record : records_) {
+        record.priority = priority_.of(record.job, record.position);
+    }
+    std::ranges::sort(records_, comes_before);
+}
+
+void Queue::compact() {
+    if (n_dead_ > 0) {
+        std::erase_if(records_, [](const QueueRecord& record) { return !record.live; });
+        n_dead_ = 0;
+    }
+}
+
+std::size_t Queue::first_from(const QueueRecord& record) const {
+    const auto found = std::ranges::lower_bound(records_, record, comes_before);
+    return static_cast<std::size_t>(found - records_.begin());
+}
+
+std::size_t Queue::n_tasks(JobIndex job) const {
+    const auto found = arrays_.find(requests_[job].array);
+    return requests_[job].array == none || found == arrays_.end() ? 1 : found->second.size();
+}
+
+JobIndex Queue::task(JobIndex job, std::size_t k) const {
+    return k == 0 ? job : arrays_.at(requests_[job].array)[k];
+}
+
+} // namespace noctule::slurm

@@ -1,0 +1,226 @@
+// select/linear: whole nodes, chosen as runs of neighbours; jobs share a node only where their
+// partition lets them.
+#include "slurm/best_fit.hpp"
+#include "slurm/ends.hpp"
+#include "slurm/select.hpp"
+
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace noctule::slurm {
+
+namespace {
+
+class Linear final : public Select {
+  public:
+    Linear(const Settings& settings, const NodeStates& states)
+        : settings_(settings), states_(states), fit_(settings.nodes),
+          free_(settings.n_nodes(), true), n_jobs_(settings.nodes.size(), 0),
+          taken_alone_(settings.nodes.size(), 0), offered_(settings.n_nodes()),
+          chosen_(settings.n_nodes()) {
+        std::map<std::uint32_t, NodeSet> classes;
+        for (NodeIndex node = 0; node < settings.n_nodes(); ++node) {
+            classes.try_emplace(settings.nodes[node].weight, settings.n_nodes())
+                .first->second.add(node);
+        }
+        for (auto& [weight, nodes] : classes) {
+            weight_classes_.push_back(std::move(nodes));
+        }
+    }
+
+    std::optional<Choice> run_now(const Trial& trial) override;
+    std::optional<Prediction> will_run(const Trial& trial, Seconds now, bool now_only) override;
+    bool could_ever_run(const Trial& trial) override {
+        return fit_.choose(trial.candidates, need_of(trial), chosen_);
+    }
+
+    void allocate(JobIndex job, const Request&, const Choice& choice,
+                  Seconds expected_end) override;
+    void release(JobIndex job) override;
+    void set_expected_end(JobIndex job, Seconds expected_end) override;
+    const NodeSet& idle() const override { return free_; }
+    std::uint64_t take_prediction_steps() override { return std::exchange(n_steps_, 0); }
+
+  private:
+    struct Running {
+        SparseNodes sparse;
+        NodeSet nodes;
+        Seconds end;
+        bool alone;
+    };
+
+    NodeNeed need_of(const Trial& trial) const;
+    bool choose_by_weight(const NodeNeed& need);
+    std::uint32_t jobs_a_node(const Trial& trial) const;
+    std::optional<Prediction> predict(const NodeNeed& need, const NodeSet& candidates, Seconds now);
+
+    const Settings& settings_;
+    const NodeStates& states_;
+    BestFit fit_;
+    std::vector<NodeSet> weight_classes_; // lowest first
+    NodeSet free_;                        // nodes without any job
+    std::vector<std::uint16_t> n_jobs_;
+    std::vector<std::uint16_t> taken_alone_; // jobs there that share with nobody
+    std::unordered_map<JobIndex, Running> running_;
+    ExpectedEnds ends_;
+    NodeSet offered_, chosen_; // kept to save allocations
+    std::uint64_t n_steps_ = 0;
+};
+
+NodeNeed Linear::need_of(const Trial& trial) const {
+    const Request& request = trial.request;
+    NodeNeed need{.min_nodes = trial.min_nodes,
+                  .wanted_nodes = trial.max_nodes,
+                  .max_nodes = std::max(trial.max_nodes, trial.min_nodes)};
+    need.cpus = std::max({std::int64_t{request.min_cpus},
+                          std::int64_t{request.tasks} * request.cpus_per_task,
+                          std::int64_t{trial.min_nodes}});
+    // Without a bound of its own a job may take as many nodes as its CPUs need.
+    if (request.max_nodes == 0) {
+        need.max_nodes = std::max(need.max_nodes, std::min(trial.partition.max_nodes, no_bound));
+    }
+    need.contiguous = request.contiguous;
+    need.required = request.required.n_nodes() > 0 ? &request.required : nullptr;
+    return need;
+}
+
+// How many jobs may be on a node that this one goes to.
+std::uint32_t Linear::jobs_a_node(const Trial& trial) const {
+    const Partition& partition = trial.partition;
+    const bool shares = partition.oversubscribe == Oversubscribe::force ||
+                        (partition.oversubscribe == Oversubscribe::yes &&
+                         trial.request.oversubscribe && !trial.request.exclusive);
+    return shares ? std::max(partition.oversubscribe_jobs, 1U) : 1;
+}
+
+// From `offered_` into `chosen_`: nodes of the lowest weights that are enough.
+bool Linear::choose_by_weight(const NodeNeed& need) {
+    if (weight_classes_.size() == 1) {
+        return offered_.count() >= need.min_nodes && fit_.choose(offered_, need, chosen_);
+    }
+    NodeSet gathered(settings_.n_nodes());
+    for (std::size_t i = 0; i < weight_classes_.size(); ++i) {
+        gathered |= weight_classes_[i] & offered_;
+        const std::uint32_t n = gathered.count();
+        const bool last = i + 1 == weight_classes_.size();
+        if (n < need.min_nodes || (n < need.wanted_nodes && !last)) {
+            continue;
+        }
+        if (fit_.choose(gathered, need, chosen_)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::optional<Choice> Linear::run_now(const Trial& trial) {
+    const NodeNeed need = need_of(trial);
+    const std::uint32_t most = jobs_a_node(trial);
+    for (std::uint32_t n = 0; n < most; ++n) { // least shared first
+        offered_.assign_common(trial.candidates, free_);
+        if (n > 0) {
+            trial.candidates.for_each([&](NodeIndex node) {
+                if (n_jobs_[node] <= n && taken_alone_[node] == 0) {
+                    offered_.add(node);
+                }
+            });
+        }
+        offered_ -= states_.completing;
+        if (!choose_by_weight(need)) {
+            continue;
+        }
+        Choice choice{
+            .nodes = chosen_, .hosts = {}, .cpus = 0, .whole_nodes = false, .shares = most > 1};
+        chosen_.for_each([&](NodeIndex index) {
+            const Node& node = settings_.nodes[index];
+            choice.cpus += node.cpus;
+            choice.hosts.append({node.first_host, node.first_host + node.n_hosts - 1});
+        });
+        return choice;
+    }
+    return std::nullopt;
+}
+
+std::optional<Prediction> Linear::will_run(const Trial& trial, Seconds now, bool now_only) {
+    const NodeNeed need = need_of(trial);
+    offered_.assign_common(trial.candidates, free_);
+    if (const std::uint32_t most = jobs_a_node(trial); most > 1) {
+        trial.candidates.for_each([&](NodeIndex node) {
+            if (n_jobs_[node] < most && taken_alone_[node] == 0) {
+                offered_.add(node);
+            }
+        });
+    }
+    if (offered_.count() >= need.min_nodes && fit_.choose(offered_, need, chosen_)) {
+        return Prediction{now, chosen_};
+    }
+    if (now_only) {
+        return std::nullopt;
+    }
+    return predict(need, trial.candidates, now);
+}
+
+// Takes running jobs away from `offered_`, in the order of their expected ends.
+std::optional<Prediction> Linear::predict(const NodeNeed& need, const NodeSet& candidates,
+                                          Seconds now) {
+    std::uint32_t n = offered_.count();
+    for (const ExpectedEnds::Entry& entry : ends_.entries()) {
+        ++n_steps_;
+        const std::uint32_t more = entry.nodes->count_common(candidates);
+        if (more == 0) {
+            continue;
+        }
+        n += more;
+        entry.nodes->add_to(offered_);
+        if (n < need.min_nodes) {
+            continue;
+        }
+        offered_ &= candidates;
+        if (fit_.choose(offered_, need, chosen_)) {
+            return Prediction{entry.end <= now ? now + 1 : entry.end, chosen_};
+        }
+    }
+    return std::nullopt;
+}
+
+void Linear::allocate(JobIndex job, const Request&, const Choice& choice, Seconds expected_end) {
+    const bool alone = !choice.shares;
+    const auto [found, _] = running_.insert_or_assign(
+        job, Running{SparseNodes(choice.nodes), choice.nodes, expected_end, alone});
+    free_ -= choice.nodes;
+    choice.nodes.for_each([&](NodeIndex node) {
+        ++n_jobs_[node];
+        taken_alone_[node] = static_cast<std::uint16_t>(taken_alone_[node] + (alone ? 1 : 0));
+    });
+    ends_.add({expected_end, job, &found->second.sparse});
+}
+
+void Linear::release(JobIndex job) {
+    const auto found = running_.find(job);
+    const Running& running = found->second;
+    running.nodes.for_each([&](NodeIndex node) {
+        taken_alone_[node] =
+            static_cast<std::uint16_t>(taken_alone_[node] - (running.alone ? 1 : 0));
+        if (--n_jobs_[node] == 0) {
+            free_.add(node);
+        }
+    });
+    ends_.remove(running.end, job);
+    running_.erase(found);
+}
+
+void Linear::set_expected_end(JobIndex job, Seconds expected_end) {
+    Running& running = running_.at(job);
+    ends_.remove(running.end, job);
+    running.end = expected_end;
+    ends_.add({expected_end, job, &running.sparse});
+}
+
+} // namespace
+
+std::unique_ptr<Select> make_select_linear(const Settings& settings, const NodeStates& states) {
+    return std::make_unique<Linear>(settings, states);
+}
+
+} // namespace noctule::slurm
