@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 DRIVER := $(wildcard src/noctule/simgrid/*.hpp src/noctule/simgrid/*.cpp)
 
-.PHONY: demo test test-slow test-cluster test-simgrid test-clients test-cpp test-sanitized fuzz lint docs study bench format stubs clean
+.PHONY: demo test test-slow test-cluster test-simgrid test-slurm test-clients test-cpp test-sanitized fuzz lint docs study bench format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -33,6 +33,11 @@ test-slow: $(VENV)/.installed
 test-cluster: $(VENV)/.installed
 	tests/cluster/install-slurm
 	NOCTULE_TEST_SLURM=1 $(BIN)/python -m pytest -q tests/cluster
+
+# The model of Slurm against a real one on loopback, in real time: some minutes.
+test-slurm: $(VENV)/.installed
+	tests/cluster/install-slurm
+	NOCTULE_TEST_SLURM=1 $(BIN)/python -m pytest -q -n 2 tests/slurm
 
 # Random platforms and job mixes in SimGrid and here; where SimGrid can be installed.
 test-simgrid: $(VENV)/.installed
