@@ -1,6 +1,7 @@
 // What chooses nodes for a job: now, and as predicted from the time limits of running jobs.
 #pragma once
 
+#include "slurm/holdings.hpp"
 #include "slurm/requests.hpp"
 
 #include <memory>
@@ -14,8 +15,8 @@ struct Choice {
     NodeSet nodes;
     HostSet hosts;           // of the platform
     std::uint32_t cpus = 0;  // in all
-    bool whole_nodes = true; // backfilling plans around them once the job has started
-    bool shares = false;     // other jobs may come to its nodes
+    bool whole_nodes = true; // nobody else may use them meanwhile
+    Holdings shares = {};    // where nodes are shared: what it gets of each
 };
 
 struct Prediction {

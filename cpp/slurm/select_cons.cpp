@@ -1,0 +1,417 @@
+#include "slurm/select_cons.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+namespace noctule::slurm {
+
+struct SelectCons::Needs {
+    Demand demand;
+    const Request& request;
+    std::uint32_t partition;
+    std::uint32_t max_cpus_of_a_node;
+    std::uint64_t memory_mb = 0; // 0: all of a node
+    bool memory_is_per_cpu = false;
+    bool counts_memory = false;
+    bool whole_sockets = false;
+    bool task_per_core = false;
+};
+
+SelectCons::SelectCons(const Settings& settings, const NodeStates& states)
+    : settings_(settings), states_(states), empty_(settings), book_(settings), future_(settings) {}
+
+std::uint32_t SelectCons::cpus_per_core(NodeIndex node) const {
+    return std::max(1U, settings_.nodes[node].cpus / std::max(1U, book_.n_cores(node)));
+}
+
+SelectCons::Needs SelectCons::needs(const Trial& trial) const {
+    const SelectParameters& parameters = settings_.parameters.select;
+    const Request& request = trial.request;
+    const Partition& partition = trial.partition;
+    Needs needs{.demand = {},
+                .request = request,
+                .partition = static_cast<std::uint32_t>(&partition - settings_.partitions.data()),
+                .max_cpus_of_a_node = partition.max_cpus_per_node};
+    needs.counts_memory = parameters.memory;
+    needs.memory_mb = request.memory_mb > 0 ? request.memory_mb : partition.default_memory_mb;
+    needs.memory_is_per_cpu =
+        request.memory_mb > 0 ? request.memory_is_per_cpu : partition.default_memory_is_per_cpu;
+    needs.whole_sockets = parameters.unit == SelectParameters::Unit::socket;
+    needs.task_per_core = parameters.one_task_per_core;
+
+    Demand& demand = needs.demand;
+    const std::int64_t a_task = request.cpus_per_task;
+    const std::int64_t tasks_per_node = request.tasks_per_node;
+    demand.tasks = request.tasks;
+    demand.min_nodes = std::max(1U, trial.min_nodes);
+    if (demand.tasks > 0 && tasks_per_node > 0) {
+        demand.min_nodes =
+            std::max(demand.min_nodes, (demand.tasks + tasks_per_node - 1) / tasks_per_node);
+    }
+    const bool has_max = request.max_nodes > 0;
+    demand.wanted_nodes =
+        has_max ? std::max<std::int64_t>(trial.max_nodes, demand.min_nodes) : demand.min_nodes;
+    demand.max_nodes = has_max ? demand.wanted_nodes : std::int64_t{partition.max_nodes};
+    const std::int64_t tasks = demand.tasks > 0
+                                   ? demand.tasks
+                                   : demand.min_nodes * std::max<std::int64_t>(tasks_per_node, 1);
+    demand.cpus = std::max({std::int64_t{request.min_cpus}, tasks * a_task, demand.min_nodes});
+    demand.cpus_of_a_node = a_task * std::max<std::int64_t>(tasks_per_node, 1);
+    demand.whole_nodes = request.exclusive || partition.oversubscribe == Oversubscribe::exclusive;
+    demand.contiguous = request.contiguous;
+    for (const GresRequest& gres : request.gres) {
+        if (gres.per_job > 0) {
+            demand.gres.push_back(gres.per_job);
+        }
+    }
+    if (parameters.least_loaded_nodes || partition.least_loaded_nodes) {
+        demand.rule = ChoiceRule::least_loaded;
+    } else if (parameters.pack_serial_at_end && demand.cpus == 1 && demand.wanted_nodes == 1) {
+        demand.rule = ChoiceRule::serial_at_end;
+    } else if (!settings_.switches.empty() && !demand.contiguous) {
+        demand.rule = ChoiceRule::switches;
+    }
+    return needs;
+}
+
+// Cores that so many CPUs take: whole ones, for each task of its own where tasks share none.
+std::uint32_t SelectCons::cores_for(const Needs& needs, NodeIndex node, std::uint32_t cpus) const {
+    const std::uint32_t threads = cpus_per_core(node);
+    if (!needs.task_per_core) {
+        return (cpus + threads - 1) / threads;
+    }
+    const std::uint32_t a_task = std::max(1U, needs.request.cpus_per_task);
+    return (cpus + a_task - 1) / a_task * ((a_task + threads - 1) / threads);
+}
+
+// Whole tasks, as many as cores, memory and generic resources of the node allow; 0: none.
+std::uint32_t SelectCons::offered_cpus(const NodeBook& book, const Needs& needs,
+                                       NodeIndex node) const {
+    const Request& request = needs.request;
+    const std::uint32_t cores =
+        needs.whole_sockets ? book.cores_of_free_sockets(node) : book.free_cores(node);
+    if (cores == 0 || (needs.demand.whole_nodes && cores < book.n_cores(node))) {
+        return 0;
+    }
+    const std::uint32_t threads = cpus_per_core(node);
+    const std::uint32_t a_task = std::max(1U, request.cpus_per_task);
+    std::uint32_t cpus = cores * threads;
+    if (needs.max_cpus_of_a_node != no_bound && !needs.demand.whole_nodes) {
+        const std::uint32_t used = book.cores_of_partition(node, needs.partition) * threads;
+        cpus = std::min(cpus, needs.max_cpus_of_a_node - std::min(used, needs.max_cpus_of_a_node));
+    }
+    std::uint32_t tasks = cpus / a_task;
+    if (needs.task_per_core) {
+        tasks = std::min(tasks, cores / ((a_task + threads - 1) / threads));
+    }
+    for (const GresRequest& gres : request.gres) {
+        const std::uint32_t free = book.free_gres(node, gres.kind);
+        if (free < gres.per_node || (gres.per_job > 0 && free == 0)) {
+            return 0;
+        }
+        if (gres.per_task > 0) {
+            tasks = std::min(tasks, free / gres.per_task);
+        }
+    }
+    if (needs.counts_memory) {
+        const std::uint64_t free = book.free_memory(node);
+        if (needs.memory_mb == 0 ? !book.memory_is_untouched(node)
+                                 : !needs.memory_is_per_cpu && free < needs.memory_mb) {
+            return 0;
+        }
+        if (needs.memory_mb > 0 && needs.memory_is_per_cpu) {
+            // CPUs go in whole cores, or sockets.
+            const std::uint64_t unit =
+                std::uint64_t{threads} *
+                (needs.whole_sockets ? settings_.nodes[node].cores_per_socket : 1);
+            const std::uint64_t affordable = free / needs.memory_mb / unit * unit;
+            if (needs.demand.whole_nodes && affordable < cpus) {
+                return 0;
+            }
+            tasks = static_cast<std::uint32_t>(std::min<std::uint64_t>(tasks, affordable / a_task));
+        }
+    }
+    if (needs.demand.whole_nodes) {
+        return tasks > 0 ? cpus : 0;
+    }
+    if (request.tasks_per_node > 0) {
+        tasks = tasks < request.tasks_per_node ? 0 : request.tasks_per_node;
+    }
+    return tasks * a_task;
+}
+
+Offers SelectCons::offers(const NodeBook& book, const Needs& needs, const NodeSet& among) const {
+    Offers offers;
+    const NodeSet& required = needs.request.required;
+    among.for_each([&](NodeIndex node) {
+        const std::uint32_t cpus = offered_cpus(book, needs, node);
+        if (cpus == 0) {
+            return;
+        }
+        Offer offer{.node = node,
+                    .cpus = cpus,
+                    .free_cpus = book.free_cores(node) * cpus_per_core(node),
+                    .all_cpus = settings_.nodes[node].cpus,
+                    .weight = settings_.nodes[node].weight,
+                    .required = required.n_nodes() > 0 && required.contains(node),
+                    .idle = book_.idle().contains(node)};
+        for (const GresRequest& gres : needs.request.gres) {
+            const std::uint32_t free = book.free_gres(node, gres.kind);
+            offer.gpus += free;
+            if (gres.per_job > 0) {
+                offers.gres.push_back(free);
+            }
+        }
+        offers.nodes.push_back(offer);
+    });
+    return offers;
+}
+
+std::optional<std::vector<NodeShare>> SelectCons::choose(const NodeBook& book, const Needs& needs,
+                                                         const NodeSet& among,
+                                                         bool busy_first) const {
+    NodeSet usable = among;
+    if (needs.request.excluded.n_nodes() > 0) {
+        usable -= needs.request.excluded;
+    }
+    if (needs.request.constraint != none) {
+        usable &= settings_.constraints[needs.request.constraint];
+    }
+    Offers found = offers(book, needs, usable);
+    const auto n_required =
+        std::ranges::count_if(found.nodes, [](const Offer& offer) { return offer.required; });
+    if (needs.request.required.n_nodes() > 0 &&
+        n_required != static_cast<std::ptrdiff_t>(needs.request.required.count())) {
+        return std::nullopt;
+    }
+    Demand demand = needs.demand;
+    if (demand.whole_nodes) {
+        demand.cpus_kept = 0;
+    } else if (!found.nodes.empty()) {
+        const NodeIndex node = found.nodes.front().node;
+        demand.cpus_kept = std::int64_t{cpus_per_core(node)} *
+                           (needs.whole_sockets ? settings_.nodes[node].cores_per_socket : 1);
+    }
+    if (busy_first && !demand.contiguous) {
+        demand.rule = ChoiceRule::busy_first;
+    }
+    return choose_nodes(std::move(found), std::move(demand), settings_.switches);
+}
+
+NodeSet SelectCons::nodes_of(const std::vector<NodeShare>& shares) const {
+    NodeSet nodes(settings_.n_nodes());
+    for (const NodeShare& share : shares) {
+        nodes.add(share.node);
+    }
+    return nodes;
+}
+
+// What it asked for by node and by task, and of each per-job kind one a node, then as much as
+// the nodes have, lowest node first.
+std::vector<std::uint32_t> SelectCons::gres_by_node(const Needs& needs,
+                                                    const std::vector<NodeShare>& shares) const {
+    const std::size_t n_kinds = settings_.gres_kinds.size();
+    std::vector<std::uint32_t> wanted(shares.size() * n_kinds, 0);
+    const std::uint32_t a_task = std::max(1U, needs.request.cpus_per_task);
+    for (const GresRequest& gres : needs.request.gres) {
+        std::uint32_t left = gres.per_job;
+        for (std::size_t i = 0; i < shares.size(); ++i) {
+            std::uint32_t& here = wanted[i * n_kinds + gres.kind];
+            here += gres.per_node + gres.per_task * (shares[i].cpus / a_task);
+            if (left > 0) {
+                ++here;
+                --left;
+            }
+        }
+        for (std::size_t i = 0; i < shares.size() && left > 0; ++i) {
+            std::uint32_t& here = wanted[i * n_kinds + gres.kind];
+            const std::uint32_t free = book_.free_gres(shares[i].node, gres.kind);
+            const std::uint32_t more = std::min(left, free - std::min(free, here));
+            here += more;
+            left -= more;
+        }
+    }
+    std::vector<std::uint32_t> taken;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        const auto here =
+            book_.pick_gres(shares[i].node, std::span(wanted).subspan(i * n_kinds, n_kinds));
+        taken.insert(taken.end(), here.begin(), here.end());
+    }
+    return taken;
+}
+
+Holdings SelectCons::holdings(const Needs& needs, const std::vector<NodeShare>& shares) const {
+    Holdings held;
+    held.partition = needs.partition;
+    for (const NodeShare& share : shares) {
+        const std::uint32_t n = needs.demand.whole_nodes ? book_.n_cores(share.node)
+                                                         : cores_for(needs, share.node, share.cpus);
+        const std::vector<std::uint64_t> cores =
+            book_.pick_cores(share.node, n, needs.whole_sockets);
+        std::uint32_t n_picked = 0;
+        for (const std::uint64_t word : cores) {
+            n_picked += static_cast<std::uint32_t>(std::popcount(word));
+        }
+        const std::uint32_t cpus = n_picked * cpus_per_core(share.node);
+        std::uint64_t memory = 0;
+        if (needs.counts_memory) {
+            memory = needs.memory_mb == 0      ? settings_.nodes[share.node].memory_mb
+                     : needs.memory_is_per_cpu ? needs.memory_mb * cpus
+                                               : needs.memory_mb;
+        }
+        held.nodes.push_back({share.node, cpus, memory});
+        held.cores.insert(held.cores.end(), cores.begin(), cores.end());
+    }
+    if (!needs.request.gres.empty()) {
+        held.gres = gres_by_node(needs, shares);
+    }
+    return held;
+}
+
+HostSet SelectCons::hosts(const Holdings& holdings) const {
+    HostSet hosts;
+    const std::size_t n_words =
+        holdings.nodes.empty() ? 0 : holdings.cores.size() / holdings.nodes.size();
+    for (std::size_t i = 0; i < holdings.nodes.size(); ++i) {
+        const HostId first = settings_.nodes[holdings.nodes[i].node].first_host;
+        NodeSet cores(static_cast<std::uint32_t>(n_words * 64));
+        for (std::size_t w = 0; w < n_words; ++w) {
+            for (std::uint64_t word = holdings.cores[i * n_words + w]; word != 0;
+                 word &= word - 1) {
+                cores.add(static_cast<NodeIndex>(w * 64) +
+                          static_cast<NodeIndex>(std::countr_zero(word)));
+            }
+        }
+        cores.for_each_run([&](NodeRun run) {
+            hosts.append({first + run.first, first + run.first + run.size - 1});
+        });
+    }
+    return hosts;
+}
+
+std::optional<Choice> SelectCons::run_now(const Trial& trial) {
+    const Needs asked = needs(trial);
+    const auto shares =
+        choose(book_, asked, (trial.candidates & states_.up) - states_.completing, false);
+    if (!shares) {
+        return std::nullopt;
+    }
+    Choice choice{.nodes = nodes_of(*shares), .hosts = {}, .whole_nodes = asked.demand.whole_nodes};
+    choice.shares = holdings(asked, *shares);
+    choice.hosts = hosts(choice.shares);
+    for (const Holding& holding : choice.shares.nodes) {
+        choice.cpus += holding.cpus;
+    }
+    return choice;
+}
+
+bool SelectCons::could_ever_run(const Trial& trial) {
+    return choose(empty_, needs(trial), trial.candidates, false).has_value();
+}
+
+void SelectCons::allocate(JobIndex job, const Request& request, const Choice& choice,
+                          Seconds expected_end) {
+    const Partition& partition = settings_.partitions[choice.shares.partition];
+    const Minutes over = partition.over_time_limit >= 0 ? partition.over_time_limit
+                                                        : settings_.parameters.over_time_limit;
+    running_.emplace(job, Running{choice.shares, choice.nodes, expected_end, request.limit, over});
+    ends_.emplace(expected_end, job);
+    book_.take(choice.shares);
+}
+
+void SelectCons::release(JobIndex job) {
+    const auto at = running_.find(job);
+    assert(at != running_.end());
+    book_.give_back(at->second.holdings);
+    ends_.erase({at->second.expected_end, job});
+    running_.erase(at);
+}
+
+void SelectCons::set_expected_end(JobIndex job, Seconds expected_end) {
+    Running& running = running_.at(job);
+    ends_.erase({running.expected_end, job});
+    running.expected_end = expected_end;
+    ends_.emplace(expected_end, job);
+}
+
+void SelectCons::suspend(JobIndex job) {
+    Holdings& held = running_.at(job).holdings;
+    if (held.holds_cores) {
+        book_.give_back_cores(held);
+        held.holds_cores = false;
+    }
+}
+
+void SelectCons::resume(JobIndex job) {
+    Holdings& held = running_.at(job).holdings;
+    if (!held.holds_cores) {
+        book_.take_cores(held);
+        held.holds_cores = true;
+    }
+}
+
+// Of a job past its limit: when it will have been killed.
+Seconds SelectCons::guessed_end(const Running& job, Seconds now) const {
+    if (job.expected_end > now) {
+        return job.expected_end;
+    }
+    if (job.over_time_limit >= no_limit) {
+        constexpr Seconds year = 365 * 86400;
+        return now + (job.limit >= no_limit ? year : job.limit * 60);
+    }
+    const Seconds end =
+        job.expected_end + settings_.parameters.kill_wait + job.over_time_limit * 60;
+    return std::max(end, now + 1);
+}
+
+// Jobs are taken away in groups that end within a window. The window grows at each test, and is
+// counted from the first end, rounded up to the first window; a group's date is its last end.
+std::optional<Prediction> SelectCons::will_run(const Trial& trial, Seconds now, bool now_only) {
+    const Needs asked = needs(trial);
+    const NodeSet among = trial.candidates & states_.up;
+    if (const auto shares = choose(book_, asked, among, false)) {
+        return Prediction{now, nodes_of(*shares)};
+    }
+    if (now_only) {
+        return std::nullopt;
+    }
+    future_ = book_;
+    Seconds window = 30;
+    std::optional<Seconds> first_end;
+    const bool busy_first = settings_.parameters.bf_busy_nodes;
+    for (auto next = ends_.begin(); next != ends_.end();) {
+        const Running* last = nullptr;
+        while (next != ends_.end()) {
+            const Running& job = running_.at(next->second);
+            ++next;
+            if (!job.nodes.intersects(among)) {
+                continue;
+            }
+            ++n_steps_;
+            future_.give_back(job.holdings);
+            first_end = first_end.value_or(job.expected_end + window - job.expected_end % window);
+            last = &job;
+            if (next != ends_.end() && next->first > *first_end + window) {
+                break;
+            }
+        }
+        if (last == nullptr) {
+            break;
+        }
+        do {
+            const Seconds more = settings_.parameters.bf_window_linear;
+            window = more > 0 ? window + more : window * 2;
+        } while (next != ends_.end() && next->first > *first_end + window);
+        if (const auto shares = choose(future_, asked, among, busy_first)) {
+            return Prediction{guessed_end(*last, now), nodes_of(*shares)};
+        }
+    }
+    return std::nullopt;
+}
+
+std::unique_ptr<Select> make_select_cons(const Settings& settings, const NodeStates& states) {
+    return std::make_unique<SelectCons>(settings, states);
+}
+
+} // namespace noctule::slurm

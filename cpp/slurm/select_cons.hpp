@@ -1,0 +1,71 @@
+// select/cons_tres and cons_res: jobs get cores, memory and generic resources of nodes that they
+// share. The nodes are chosen by node_choice; this counts what nodes could give, and predicts.
+//
+// Cores are counted, not placed: within a node a job gets the lowest that are free, and generic
+// resources are not bound to sockets. OverSubscribe=YES and FORCE do not put two jobs on a core.
+#pragma once
+
+#include "slurm/node_book.hpp"
+#include "slurm/node_choice.hpp"
+#include "slurm/select.hpp"
+
+#include <map>
+#include <set>
+#include <utility>
+
+namespace noctule::slurm {
+
+class SelectCons final : public Select {
+  public:
+    SelectCons(const Settings& settings, const NodeStates& states);
+
+    std::optional<Choice> run_now(const Trial& trial) override;
+    std::optional<Prediction> will_run(const Trial& trial, Seconds now, bool now_only) override;
+    bool could_ever_run(const Trial& trial) override;
+
+    void allocate(JobIndex job, const Request& request, const Choice& choice,
+                  Seconds expected_end) override;
+    void release(JobIndex job) override;
+    void set_expected_end(JobIndex job, Seconds expected_end) override;
+    void suspend(JobIndex job) override;
+    void resume(JobIndex job) override;
+
+    const NodeSet& idle() const override { return book_.idle(); }
+    std::uint64_t take_prediction_steps() override { return std::exchange(n_steps_, 0); }
+
+  private:
+    // What a request means on these nodes; of all nodes alike.
+    struct Needs;
+    struct Running {
+        Holdings holdings;
+        NodeSet nodes;
+        Seconds expected_end;
+        Minutes limit;
+        Minutes over_time_limit;
+    };
+
+    Needs needs(const Trial& trial) const;
+    std::uint32_t cpus_per_core(NodeIndex node) const;
+    std::uint32_t cores_for(const Needs& needs, NodeIndex node, std::uint32_t cpus) const;
+    std::uint32_t offered_cpus(const NodeBook& book, const Needs& needs, NodeIndex node) const;
+    Offers offers(const NodeBook& book, const Needs& needs, const NodeSet& among) const;
+    std::optional<std::vector<NodeShare>> choose(const NodeBook& book, const Needs& needs,
+                                                 const NodeSet& among, bool busy_first) const;
+    Holdings holdings(const Needs& needs, const std::vector<NodeShare>& shares) const;
+    HostSet hosts(const Holdings& holdings) const;
+    std::vector<std::uint32_t> gres_by_node(const Needs& needs,
+                                            const std::vector<NodeShare>& shares) const;
+    Seconds guessed_end(const Running& job, Seconds now) const;
+    NodeSet nodes_of(const std::vector<NodeShare>& shares) const;
+
+    const Settings& settings_;
+    const NodeStates& states_;
+    const NodeBook empty_;
+    NodeBook book_;
+    NodeBook future_; // of a prediction
+    std::map<JobIndex, Running> running_;
+    std::set<std::pair<Seconds, JobIndex>> ends_;
+    std::uint64_t n_steps_ = 0;
+};
+
+} // namespace noctule::slurm
