@@ -96,6 +96,9 @@ void Controller::refuse(const Moment& moment, JobIndex job, Refusal why) {
 void Controller::submit(const Moment& moment, JobIndex job) {
     grow(moment.view, job);
     JobStatus& status = status_[job];
+    if (const WindowIndex own = moment.view.reservation(job); own != no_window) {
+        requests_[job].reservation = own;
+    }
     const Request& request = requests_[job];
     status.submitted = moment.now;
     status.limit = request.limit;

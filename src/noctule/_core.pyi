@@ -799,3 +799,87 @@ class MpiTrace:
     @property
     def n_actions(self) -> int:
         """The number of actions of all ranks, without those that take no time."""
+
+class SlurmSettings:
+    """What a configuration says, by numbers."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def epoch(self) -> int:
+        """Date of the run's zero, in seconds of the epoch."""
+
+    @epoch.setter
+    def epoch(self, arg: int, /) -> None: ...
+
+    @property
+    def gres_kinds(self) -> list[str]: ...
+
+    @gres_kinds.setter
+    def gres_kinds(self, arg: Sequence[str], /) -> None: ...
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    def add_node(self, numbers: Mapping[str, float], gres: Sequence[int]) -> None:
+        """Add a node; all come before the first partition."""
+
+    def add_partition(self, name: str, nodes: HostSet, numbers: Mapping[str, float]) -> None:
+        """Add a partition of nodes."""
+
+    def add_license(self, name: str, total: int) -> None:
+        """Add a kind of licence."""
+
+    def add_constraint(self, nodes: HostSet) -> None:
+        """Add the nodes that an expression over features allows."""
+
+    def add_switch(self, nodes: HostSet, level: int, parent: int | None) -> None:
+        """Add a switch."""
+
+    def set_parameters(self, numbers: Mapping[str, float]) -> None:
+        """Set parameters of the schedulers by their names."""
+
+class SlurmRequests:
+    """What jobs ask for, in the workload's order."""
+
+    def __init__(self, n_jobs: int) -> None: ...
+
+    def set_column(self, name: str, values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Set a field of all jobs."""
+
+    def set_partitions(self, job: int, partitions: Sequence[int]) -> None:
+        """Set the partitions of a job, in order."""
+
+    def set_nodes(self, settings: SlurmSettings, job: int, required: HostSet, excluded: HostSet) -> None:
+        """Set the nodes that a job must have and must not have."""
+
+    def add_gres(self, job: int, kind: int, per_node: int, per_job: int, per_task: int) -> None:
+        """Add a generic resource that a job asks for."""
+
+    def add_license(self, job: int, license: int, count: int) -> None:
+        """Add licences that a job needs."""
+
+    def add_dependency(self, job: int, kind: int, other: int, minutes: int) -> None:
+        """Add something that a job waits for."""
+
+class SlurmClocks:
+    """When the schedulers run."""
+
+    def __init__(self, numbers: Mapping[str, float], ticks: Sequence[float], passes: Sequence[tuple[float, int]]) -> None: ...
+
+def slurm_policy(settings: SlurmSettings, requests: SlurmRequests, clocks: SlurmClocks, keep_passes: bool = False) -> NativePolicy:
+    """Return Slurm's schedulers as a policy."""
+
+def slurm_statistics(policy: NativePolicy) -> dict[str, object]:
+    """Return what the schedulers did, as sdiag tells it."""
+
+def slurm_passes(policy: NativePolicy) -> list[tuple[float, int, int, int, int]]:
+    """Return the passes: date, kind, jobs queued, tested and started."""
+
+def slurm_started_by(policy: NativePolicy) -> list[int]:
+    """
+    Return who started each job: 0 nobody, 1 the main scheduler, 2 backfilling.
+    """
+
+def slurm_killed(policy: NativePolicy) -> list[bool]:
+    """Return which jobs were killed at their time limits."""
