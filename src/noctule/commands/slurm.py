@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from noctule.commands.slurm_anonymise import anonymise
+from noctule.commands.slurm_backtest import backtest
 from noctule.commands.slurm_compare import compare
 from noctule.commands.slurm_export import export
 from noctule.commands.slurm_import import import_
@@ -16,5 +17,5 @@ def slurm() -> None:
     """Model a Slurm from its own files, and compare the model with the real one."""
 
 
-for _command in (import_, export, anonymise, compare, replay):
+for _command in (import_, export, anonymise, backtest, compare, replay):
     slurm.add_command(_command)

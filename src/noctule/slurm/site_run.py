@@ -1,0 +1,111 @@
+"""Runs of a site's jobs under the model: columns in the order of the workload, by phases.
+
+The clocks of a real Slurm begin anywhere, so that one run is one sample: an ensemble of phases
+tells how much of a wait is chance. The same seed draws the same phases for every configuration, so
+that changes are compared in pairs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from noctule.columns import Floats
+from noctule.record import STATE_WORDS
+from noctule.schedule import Schedule
+from noctule.simulation import simulate
+from noctule.slurm.clocks import Clocks
+from noctule.slurm.model import RUN_OPTIONS, Pass, SlurmModel
+from noctule.slurm.site import SlurmSite
+
+#: Called with the number of runs that are done.
+Tell = Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRun:
+    """What the model made of a site's jobs.
+
+    Attributes:
+        start: dates, in the order of the workload; not a number where a job never started.
+        end: likewise.
+        state: how far each job came, as schedules say it.
+        scheduler: Main, Backfill, or "" by job.
+        rows: the row of each job in the schedule, -1 for none.
+        schedule: the whole of it, with the hosts of each job.
+        statistics: of the schedulers, as sdiag tells them.
+        passes: those of the schedulers, where they were kept.
+    """
+
+    start: Floats
+    end: Floats
+    state: list[str]
+    scheduler: list[str]
+    rows: list[int]
+    schedule: Schedule
+    statistics: Mapping[str, Any]
+    passes: list[Pass]
+
+    def hosts(self, job: int) -> list[tuple[int, int]]:
+        """Return the hosts of a job as intervals."""
+        row = self.rows[job]
+        return [] if row < 0 else self.schedule.record.hosts(row).intervals()
+
+
+def run_site(site: SlurmSite, clocks: Clocks, *, keep_passes: bool = False) -> SiteRun:
+    """Run the jobs of a site under its configuration."""
+    n_jobs = len(site.workload)
+    model = SlurmModel(
+        site.settings,
+        site.requests,
+        clocks=clocks,
+        epoch=site.origin,
+        job_ids=site.workload.job_ids.tolist(),
+        topology=site.extras.topology,
+        keep_passes=keep_passes,
+    )
+    schedule = simulate(
+        site.platform,
+        site.workload,
+        model.policy,
+        site.extras.outages,
+        windows=site.extras.reservations,
+        **RUN_OPTIONS,
+    )
+    record = schedule.record
+    start, end = np.full(n_jobs, np.nan), np.full(n_jobs, np.nan)
+    state, rows = ["waiting"] * n_jobs, [-1] * n_jobs
+    for row, job in enumerate(record.job.tolist()):
+        if job < n_jobs:
+            start[job], end[job] = record.start_time[row], record.finish_time[row]
+            state[job], rows[job] = STATE_WORDS[record.state[row]], row
+    return SiteRun(
+        start=start,
+        end=end,
+        state=state,
+        scheduler=model.schedulers(),
+        rows=rows,
+        schedule=schedule,
+        statistics=model.statistics(),
+        passes=model.passes() if keep_passes else [],
+    )
+
+
+def phase_seeds(n_phases: int, seed: int) -> list[int]:
+    """Return the seed of each phase of an ensemble."""
+    rng = random.Random(seed)
+    return [rng.getrandbits(32) for _ in range(n_phases)]
+
+
+def run_phases(
+    site: SlurmSite, *, n_phases: int, seed: int, tell: Tell | None = None
+) -> Iterator[SiteRun]:
+    """Run a site once for each phase of the clocks."""
+    for number, phase in enumerate(phase_seeds(n_phases, seed), start=1):
+        yield run_site(site, Clocks.drawn(phase, site.settings))
+        if tell is not None:
+            tell(number)
