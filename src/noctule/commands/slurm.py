@@ -11,6 +11,7 @@ from noctule.commands.slurm_explain import explain
 from noctule.commands.slurm_export import export
 from noctule.commands.slurm_import import import_
 from noctule.commands.slurm_replay import replay
+from noctule.commands.slurm_whatif import whatif
 
 
 @click.group()
@@ -18,5 +19,5 @@ def slurm() -> None:
     """Model a Slurm from its own files, and compare the model with the real one."""
 
 
-for _command in (import_, export, anonymise, backtest, explain, compare, replay):
+for _command in (import_, export, anonymise, backtest, whatif, explain, compare, replay):
     slurm.add_command(_command)

@@ -19,7 +19,7 @@ from noctule.errors import InputError
 from noctule.slurm.hosts import Capacity, partitions_of
 from noctule.slurm.job_classes import JobClass, job_classes
 from noctule.slurm.site import SlurmSite
-from noctule.slurm.site_run import SiteRun, Tell, run_phases
+from noctule.slurm.site_run import SiteRun, run_phases
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +73,13 @@ class Backtest:
         return {(one.kind, one.name): one.rms_error for one in self.classes}
 
 
-def backtest(
-    site: SlurmSite, *, n_phases: int = 8, seed: int = 1, tell: Tell | None = None
-) -> Backtest:
+def backtest(site: SlurmSite, *, n_phases: int = 8, seed: int = 1) -> Backtest:
     """Replay the record of a site under its present configuration."""
     if site.recorded is None:
         raise InputError(
             f"{site.workload.name}: the jobs have no recorded starts, expected rows of sacct"
         )
-    runs = list(run_phases(site, n_phases=n_phases, seed=seed, tell=tell))
+    runs = list(run_phases(site, n_phases=n_phases, seed=seed))
     return compare_runs(site, runs, seed=seed)
 
 

@@ -29,12 +29,12 @@ def job_classes(site: SlurmSite) -> list[JobClass]:
     partitions = list(map(site.partition_of, site.requests))
     sizes = [size_class(n) for n in site.workload.n_hosts.tolist()]
     accounts = [account or "(none)" for account in site.requests.column("account")]
-    unit = "nodes" if site.settings.select.is_linear else "cores"
+    unit = "node" if site.settings.select.is_linear else "core"
     order = {partition.name: i for i, partition in enumerate(site.settings.partitions)}
     return [
         JobClass("all", "all", np.arange(len(site.workload))),
         *_classes("partition", partitions, sorted(set(partitions), key=lambda p: order.get(p, -1))),
-        *_classes("size", [f"{s} {unit}" for s in sizes], [f"{s} {unit}" for s in _SIZES]),
+        *_classes("size", [_sized(s, unit) for s in sizes], [_sized(s, unit) for s in _SIZES]),
         *_classes("account", accounts, sorted(set(accounts))),
     ]
 
@@ -42,6 +42,10 @@ def job_classes(site: SlurmSite) -> list[JobClass]:
 def size_class(n_hosts: int) -> str:
     """Return the name of the class of sizes that a number of hosts is in."""
     return _SIZES[int(np.searchsorted(SIZE_BOUNDS, n_hosts))]
+
+
+def _sized(name: str, unit: str) -> str:
+    return f"{name} {unit}" if name == "1" else f"{name} {unit}s"
 
 
 def _names() -> tuple[str, ...]:

@@ -42,11 +42,7 @@ def simulated_lifetimes(run: SiteRun) -> Lifetimes:
         ranges = [np.arange(first, last + 1) for first, last in run.hosts(job)]
         return np.concatenate(ranges) if ranges else np.empty(0, dtype=np.intp)
 
-    dates: dict[bool, list[float]] = {True: [], False: []}
-    for one in run.passes:
-        dates[one.kind != "backfill"].append(one.date)
-    main, backfill = np.array(dates[True]), np.array(dates[False])
-    return Lifetimes(run.start, run.end, hosts, run.scheduler, main, backfill)
+    return Lifetimes(run.start, run.end, hosts, run.scheduler, run.main_passes, run.backfill_passes)
 
 
 def recorded_lifetimes(site: SlurmSite) -> Lifetimes:

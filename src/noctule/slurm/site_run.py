@@ -8,7 +8,7 @@ that changes are compared in pairs.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +19,8 @@ from noctule.record import STATE_WORDS
 from noctule.schedule import Schedule
 from noctule.simulation import simulate
 from noctule.slurm.clocks import Clocks
-from noctule.slurm.model import RUN_OPTIONS, Pass, SlurmModel
+from noctule.slurm.model import RUN_OPTIONS, SlurmModel
 from noctule.slurm.site import SlurmSite
-
-#: Called with the number of runs that are done.
-Tell = Callable[[int], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class SiteRun:
         rows: the row of each job in the schedule, -1 for none.
         schedule: the whole of it, with the hosts of each job.
         statistics: of the schedulers, as sdiag tells them.
-        passes: those of the schedulers, where they were kept.
+        main_passes: dates, where they were kept; so are `backfill_passes`.
     """
 
     start: Floats
@@ -48,7 +45,8 @@ class SiteRun:
     rows: list[int]
     schedule: Schedule
     statistics: Mapping[str, Any]
-    passes: list[Pass]
+    main_passes: Floats
+    backfill_passes: Floats
 
     def hosts(self, job: int) -> list[tuple[int, int]]:
         """Return the hosts of a job as intervals."""
@@ -83,6 +81,7 @@ def run_site(site: SlurmSite, clocks: Clocks, *, keep_passes: bool = False) -> S
         if job < n_jobs:
             start[job], end[job] = record.start_time[row], record.finish_time[row]
             state[job], rows[job] = STATE_WORDS[record.state[row]], row
+    passes = model.passes() if keep_passes else []
     return SiteRun(
         start=start,
         end=end,
@@ -91,7 +90,8 @@ def run_site(site: SlurmSite, clocks: Clocks, *, keep_passes: bool = False) -> S
         rows=rows,
         schedule=schedule,
         statistics=model.statistics(),
-        passes=model.passes() if keep_passes else [],
+        main_passes=np.array([p.date for p in passes if p.kind != "backfill"]),
+        backfill_passes=np.array([p.date for p in passes if p.kind == "backfill"]),
     )
 
 
@@ -102,10 +102,8 @@ def phase_seeds(n_phases: int, seed: int) -> list[int]:
 
 
 def run_phases(
-    site: SlurmSite, *, n_phases: int, seed: int, tell: Tell | None = None
+    site: SlurmSite, *, n_phases: int, seed: int, keep_passes: bool = False
 ) -> Iterator[SiteRun]:
     """Run a site once for each phase of the clocks."""
-    for number, phase in enumerate(phase_seeds(n_phases, seed), start=1):
-        yield run_site(site, Clocks.drawn(phase, site.settings))
-        if tell is not None:
-            tell(number)
+    for phase in phase_seeds(n_phases, seed):
+        yield run_site(site, Clocks.drawn(phase, site.settings), keep_passes=keep_passes)
