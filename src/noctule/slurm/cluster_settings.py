@@ -326,13 +326,6 @@ class Limits(Section):
     def_mem_per_gpu_mb: int | None = setting("DefMemPerGPU", number(0), None, "As of partitions.")
     def_cpu_per_gpu: int | None = setting("DefCpuPerGPU", number(0), None, "As of partitions.")
 
-    def contradictions(self, where: Where) -> Iterable[str]:
-        """Say what does not go together."""
-        if self.def_mem_per_cpu_mb and self.def_mem_per_node_mb:
-            yield f"{where('DefMemPerCPU')}: DefMemPerNode is given too, expected one of them"
-        if self.max_mem_per_cpu_mb and self.max_mem_per_node_mb:
-            yield f"{where('MaxMemPerCPU')}: MaxMemPerNode is given too, expected one of them"
-
 
 @dataclass(frozen=True, slots=True)
 class Accounting(Section):

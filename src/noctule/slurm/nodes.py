@@ -156,13 +156,12 @@ class NodeLines:
         boards = given.get("boards", 1)
         if "sockets" in given and "sockets_per_board" in given:
             raise InputError(f"{where}: got Sockets and SocketsPerBoard, expected one of them")
-        per_board = given.get("sockets_per_board", given.get("sockets"))
-        if per_board is None:
-            sockets = boards
-            if "cpus" in given and boards == 1:
-                sockets = max(1, given["cpus"] // (cores * threads))
+        if "sockets_per_board" in given:
+            sockets = given["sockets_per_board"] * boards
+        elif "cpus" in given and boards == 1:
+            sockets = given.get("sockets", max(1, given["cpus"] // (cores * threads)))
         else:
-            sockets = per_board * boards
+            sockets = given.get("sockets", boards)  # of all boards, whatever the manual says
         products = (sockets, sockets * cores, sockets * cores * threads)
         cpus = given.get("cpus", products[-1])
         if cpus not in products:

@@ -186,7 +186,7 @@ class PartitionLines:
             raise InputError(f"{line.place}: PartitionName: got nothing, expected a name")
         values = told(Partition, {**self._defaults, **given})
         values.setdefault("default_time", values.get("max_time"))
-        _check_memory(values, f"{line.place}: PartitionName={name}")
+        self.notes += drop_memory_per_cpu(values, f"{line.place}: PartitionName={name}")
         if name in self._partitions:
             self.notes.append(
                 f"{line.place}: partition {name} stands at {self._partitions[name].place} too; "
@@ -223,7 +223,7 @@ class PartitionLines:
         if not finished.nodes:
             self.notes.append(f"{where}: none, so that no job can start there")
         elif finished.max_nodes is not None and finished.max_nodes < finished.min_nodes:
-            raise InputError(
+            self.notes.append(
                 f"{partition.place}: PartitionName={partition.name}: MinNodes="
                 f"{finished.min_nodes} with MaxNodes={finished.max_nodes}: no job can be both"
             )
@@ -260,13 +260,17 @@ def _with_old_priority(given: dict[str, Given]) -> dict[str, Given]:
     return {"prioritytier": old, "priorityjobfactor": old, **given}
 
 
-def _check_memory(values: Mapping[str, Any], where: str) -> None:
+def drop_memory_per_cpu(values: dict[str, Any], where: str) -> list[str]:
+    """Leave out memory by CPU where it is told by node too, as Slurm does; say so."""
+    notes = []
     for per_cpu, per_node in _MEMORY_PAIRS:
         if values.get(per_cpu) and values.get(per_node):
-            words = "DefMemPerCPU and DefMemPerNode"
-            if per_cpu.startswith("max"):
-                words = "MaxMemPerCPU and MaxMemPerNode"
-            raise InputError(f"{where}: got {words}, expected one of them")
+            del values[per_cpu]
+            word = per_cpu[:3].title()
+            notes.append(
+                f"{where}: {word}MemPerCPU with {word}MemPerNode; as in Slurm, the latter counts"
+            )
+    return notes
 
 
 _MEMORY_PAIRS = (

@@ -26,9 +26,18 @@ from noctule.slurm.cluster_settings import (
 from noctule.slurm.conf import Conf, Place, read_conf
 from noctule.slurm.known_keys import did_you_mean, is_slurms
 from noctule.slurm.nodes import Node, NodeLines, NodeTable
-from noctule.slurm.partitions import Partition, PartitionLines
+from noctule.slurm.partitions import Partition, PartitionLines, drop_memory_per_cpu
 from noctule.slurm.scheduler_parameters import SchedulerParameters, parse_scheduler_parameters
-from noctule.slurm.values import COUNTS, Given, SettingFacts, choice, filled, keys_of, settings_of
+from noctule.slurm.values import (
+    COUNTS,
+    Given,
+    SettingFacts,
+    choice,
+    filled,
+    keys_of,
+    settings_of,
+    told,
+)
 
 _SECTIONS = {
     "priority": Priority,
@@ -158,14 +167,18 @@ class _Assembly:
         sections: dict[str, Any] = {
             name: filled(cls, self.given) for name, cls in _SECTIONS.items()
         }
+        sections["limits"] = self._limits()
         scheduling, notes, unknown = parse_scheduler_parameters(
             self.given.get("schedulerparameters"), message_timeout=sections["ends"].message_timeout
         )
         table = self.nodes.table()
+        if not table.nodes:
+            where = self.conf.files[0]
+            raise InputError(f"{where}: no NodeName line, expected at least one node")
         shared = self._shared(sections)
         partitions = self.partitions.partitions(table, shared)
         self.notes += [*self.nodes.notes, *self.partitions.notes, *notes]
-        self._check(sections, table, partitions)
+        self._check(sections, partitions)
         name = self.given.get("clustername")
         kind = self.given.get("schedulertype")
         licenses = self.given.get("licenses")
@@ -184,6 +197,11 @@ class _Assembly:
             **sections,
         )
 
+    def _limits(self) -> Limits:
+        values = told(Limits, self.given)
+        self.notes += drop_memory_per_cpu(values, self.conf.files[0])
+        return Limits(**values)
+
     def _shared(self, sections: Mapping[str, Any]) -> dict[str, Any]:
         """Return what partitions take from the cluster where their line does not say it."""
         limits, power = sections["limits"], sections["power"]
@@ -198,12 +216,8 @@ class _Assembly:
             "resume_timeout": power.resume_timeout,
         }
 
-    def _check(
-        self, sections: Mapping[str, Any], table: NodeTable, partitions: tuple[Partition, ...]
-    ) -> None:
+    def _check(self, sections: Mapping[str, Any], partitions: tuple[Partition, ...]) -> None:
         where = self.conf.files[0]
-        if not table.nodes:
-            raise InputError(f"{where}: no NodeName line, expected at least one node")
         if not partitions:
             raise InputError(f"{where}: no PartitionName line, expected at least one partition")
         if not any(partition.is_default for partition in partitions):
