@@ -179,8 +179,9 @@ def text_lines(path: str | os.PathLike[str]) -> Iterator[str]:
             stream: Any = next(
                 (opener(file) for m, opener in _OPENERS if first.startswith(m)), file
             )
-            for line in io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="\n"):
-                yield line.rstrip("\r\n")
+            with io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="\n") as text:
+                for line in text:
+                    yield line.rstrip("\r\n")
     except FileNotFoundError:
         raise InputError(f"{where}: no such file") from None
     except (EOFError, zlib.error, lzma.LZMAError):
