@@ -12,13 +12,13 @@ import hmac
 import os
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 from pathlib import Path
 
 from noctule.errors import InputError
 from noctule.slurm.gres import parse_gres
-from noctule.slurm.hostlist import compress_hosts, expand_hosts
+from noctule.slurm.hostlist import compress_hosts, expand_hosts, split_outside_brackets
 from noctule.slurm.tres import read_tres
 
 _DIGITS = 12
@@ -34,8 +34,11 @@ _NUMBERS = re.compile(r"[-+0-9.,:%KMGTPkmg@]*", re.ASCII)
 class Names:
     """Hashes of names under one key."""
 
-    def __init__(self, key: bytes, nodes: Sequence[str] = ()) -> None:
-        """Take the key, and the nodes in their order."""
+    def __init__(
+        self, key: bytes, nodes: Sequence[str] = (), node_sets: Collection[str] = ()
+    ) -> None:
+        """Take the key, the nodes in their order, and the names of sets of them."""
+        self._node_sets = node_sets
         self._key = key
         self._known: dict[tuple[str, str], str] = {}
         self._nodes = {name: f"n{i}" for i, name in enumerate(nodes, start=1)}
@@ -63,7 +66,11 @@ class Names:
         """Return a list of hosts of numbers."""
         if text.upper() in ("ALL", "DEFAULT", "NONE ASSIGNED", ""):
             return text
-        return compress_hosts(self.node(name) for name in expand_hosts(text, where))
+        words = list(split_outside_brackets(text))
+        sets = [self.name("p", word) for word in words if word in self._node_sets]
+        hosts = ",".join(word for word in words if word not in self._node_sets)
+        numbers = compress_hosts(self.node(name) for name in expand_hosts(hosts, where))
+        return ",".join([*sets, *filter(None, [numbers])])
 
     def tres(self, text: str) -> str:
         """Return resources with their names replaced, but for those that all sites have."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from noctule.errors import InputError
 from noctule.slurm.anonymise import Names, number_text
-from noctule.slurm.associations import Association, LimitSet, Qos
+from noctule.slurm.associations import SPECIFICATION, Association, LimitSet, Qos
 from noctule.slurm.conf import Conf
 from noctule.slurm.gres import gres_devices
 from noctule.slurm.hostlist import compress_hosts, expand_hosts
@@ -281,7 +281,7 @@ def anonymous_dump(text: str, names: Names) -> Iterator[str]:
             continue
         entity = names.name(letters[match[1].lower()], match[2].strip("'\" "))
         words = [f"{match[1]} - '{entity}'"]
-        for key, value in re.findall(r":(\w+)=('[^']*'|\"[^\"]*\"|[^:]*)", match[3]):
+        for key, value in SPECIFICATION.findall(match[3]):
             if key.lower() in rules:
                 told = rules[key.lower()][1](names, value.strip("'\""))
                 words += [f"{key}='{told}'"] if told else []

@@ -51,7 +51,8 @@ def save_anonymous(
 def anonymous_files(files: SiteFiles, key: bytes) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield the name and the pieces of each new file."""
     conf = read_conf(files.conf)
-    names = Names(key, [node.name for node in settings_from(conf).nodes])
+    sets = {line.values()["nodeset"] for line in conf.lines if "nodeset" in line.values()}
+    names = Names(key, [node.name for node in settings_from(conf).nodes], sets)
     yield _FILES["conf"], anonymous_conf(conf, names)
     for option in ("jobs", "running"):
         path = getattr(files, option)

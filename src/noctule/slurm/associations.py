@@ -21,7 +21,10 @@ from noctule.slurm.values import AGE, MINUTES, TEXT, WORDS, Given, Kind, number,
 from noctule.units import shown
 
 _LINE = re.compile(r"\s*(Cluster|Parent|Account|User|QOS)\s+-\s+(.*)", re.IGNORECASE)
-_SPEC = re.compile(r"""([A-Za-z]\w*)\s*=\s*('[^']*'|"[^"]*"|[^:]*)""", re.ASCII)
+# a colon within `gres/gpu:tesla=4` does not end a value
+SPECIFICATION = re.compile(
+    r"""([A-Za-z]\w*)\s*=\s*('[^']*'|"[^"]*"|(?:gres/[\w-]+:(?=[\w.-]+=[0-9-])|[^:])*)""", re.ASCII
+)
 _COUNT = number(0, endless=True)
 
 
@@ -292,7 +295,7 @@ def _specifications(text: str, place: Place) -> tuple[str, dict[str, Given]]:
     found: dict[str, Given] = {}
     at = match.end()
     while at < len(text):
-        spec = _SPEC.match(text, at)
+        spec = SPECIFICATION.match(text, at)
         if spec is None or (spec.end() < len(text) and text[spec.end()] != ":"):
             raise InputError(f"{place}: got {shown(text[at:])}, expected Key=value")
         found[spec[1].lower()] = Given(spec[1], spec[2].strip("'\""), place)

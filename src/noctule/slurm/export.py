@@ -92,6 +92,8 @@ def _outcomes(site: SlurmSite, schedule: Schedule) -> Iterator[_Outcome]:
                 _second(site, float(record.start_time[row])),
                 _second(site, float(record.finish_time[row])),
             )
+            if dates[1] is None and record.state[row] in (JobState.CANCELLED, JobState.REJECTED):
+                dates = (dates[0], _left(site, i))
             state = _state(JobState(int(record.state[row])), dates, request.limit)
             hosts = record.hosts(row) if dates[0] is not None else hosts
         names, n_cpus = places.of(hosts)
@@ -109,6 +111,13 @@ def _outcomes(site: SlurmSite, schedule: Schedule) -> Iterator[_Outcome]:
             limit=request.limit,
             partition=site.partition_of(request),
         )
+
+
+def _left(site: SlurmSite, index: int) -> int:
+    """Return when a job that never started left the queue."""
+    cancel = site.workload.table.cancel_time(index)
+    submit = float(site.workload.submit_time[index])
+    return site.origin + math.floor(cancel if math.isfinite(cancel) else submit)
 
 
 def _state(state: JobState, dates: tuple[int | None, int | None], limit: int | None) -> str:
