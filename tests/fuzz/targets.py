@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from mutations import SEEDS
+from slurm_targets import bsc_trace, sacct, slurm_conf, slurm_dump, slurm_hosts
 
 from noctule import Platform, Schedule, load_platform, load_workload, metrics, simulate, synthetic
 from noctule.batsim.arguments4 import execution_context, read_arguments, refuse_unreadable
@@ -407,5 +408,10 @@ READERS = {
         Reader("programs", ".txt", _programs),
         Reader("manifest", ".json", _manifest),
         Reader("sessions", ".json", _sessions),
+        Reader("slurm_conf", ".conf", slurm_conf),
+        Reader("slurm_hosts", ".txt", slurm_hosts),
+        Reader("sacct", ".txt", sacct),
+        Reader("slurm_dump", ".txt", slurm_dump),
+        Reader("bsc_trace", ".sim", bsc_trace),
     )
 }

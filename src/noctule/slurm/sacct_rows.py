@@ -68,10 +68,11 @@ _STATES = (
 )
 _KNOWN_STATES = frozenset(_STATES.split())
 _JOB_ID = re.compile(
-    r"(?P<job>[0-9]+)(?:_(?:(?P<task>[0-9]+)|\[(?P<tasks>[0-9,:-]+)(?:%(?P<throttle>[0-9]+))?\])"
-    r"|\+(?P<component>[0-9]+))?",
+    r"(?P<job>[0-9]{1,18})(?:_(?:(?P<task>[0-9]{1,18})"
+    r"|\[(?P<tasks>[0-9,:-]+)(?:%(?P<throttle>[0-9]{1,18}))?\])|\+(?P<component>[0-9]{1,18}))?",
     re.ASCII,
 )
+_LONGEST_NUMBER = 19
 _OPENERS: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
     (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
     (b"\xfd7zXZ\0", lzma.LZMAFile),
@@ -268,7 +269,7 @@ class _RowReader:
             self._tres(row[17], "AllocTRES"),
             self._limit(row[18]),
             "" if row[19] == "None assigned" else row[19],
-            int(row[20]) if row[20].isdecimal() else None,
+            int(row[20]) if row[20].isdecimal() and len(row[20]) < _LONGEST_NUMBER else None,
             row[21],
             row[22],
             row[23],
@@ -334,9 +335,9 @@ class _RowReader:
             raise _BadRowError("Suspended: expected a time such as 00:10:00") from None
 
     def _count(self, text: str, column: str) -> int:
-        if text.isdecimal():
+        if text.isdecimal() and len(text) < _LONGEST_NUMBER:
             return int(text)
-        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KM])", text)
+        match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([KM])", text)
         if match:
             return int(float(match[1]) * (1024 if match[2] == "K" else 1024**2))
         if text in ("", "Unknown"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_AMOUNT = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)([KMGTPE]?)B?", re.ASCII)
+_AMOUNT = re.compile(r"(-?[0-9]{1,20}(?:\.[0-9]{1,20})?)([KMGTPE]?)B?", re.ASCII)
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 NO_ENERGY = (2**64 - 2, 2**64 - 1, 2**32 - 2)
 
