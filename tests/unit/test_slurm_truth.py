@@ -16,7 +16,7 @@ from noctule.slurm.truth import read_truth
 
 def test_jobs_have_their_request_and_dates_to_the_millisecond(tmp_path):
     job = read_truth(write_set(tmp_path)).jobs[0]
-    assert (job.job_id, job.n_nodes, job.limit_minutes, job.partition) == (1, 3, 2, "main")
+    assert (job.job_id, job.n_nodes, job.limit_minutes, job.partitions) == (1, 3, 2, ("main",))
     assert (job.submit, job.start, job.end) == (EPOCH + 2, EPOCH + 5, EPOCH + 40)
     assert job.runtime == pytest.approx(35.1)
     assert job.wait == 3
@@ -72,6 +72,20 @@ def test_a_job_that_its_time_limit_ended_ends_when_the_limit_was_tested(tmp_path
     job = read_truth(base).jobs[-1]
     assert job.is_timed_out
     assert job.end_date == EPOCH + 70.004
+
+
+def test_a_job_has_all_the_partitions_that_it_named(tmp_path):
+    base = write_set(tmp_path)
+    Path(f"{base}.trace.csv").write_text(
+        "idx,submit,nodes,cpus,duration,limit,partition,name\n"
+        '0,2.1,3,0,35,2,"short,main",j1\n'
+        "1,6.2,2,0,20,2,main,j2\n"
+    )
+    assert [job.partitions for job in read_truth(base).jobs] == [
+        ("short", "main"),
+        ("main",),
+        ("main",),
+    ]
 
 
 def test_jobs_that_never_started_are_left_out_and_counted(tmp_path):

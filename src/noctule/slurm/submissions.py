@@ -21,7 +21,7 @@ from noctule.workload import Workload
 
 TRACE_COLUMNS = ("idx", "submit", "nodes", "cpus", "duration", "limit", "partition", "name")
 _NEEDED = TRACE_COLUMNS[1:6]
-_NAME = re.compile(r"[A-Za-z0-9_.-]{0,64}")
+_NAME = re.compile(r"[A-Za-z0-9_.,-]{0,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def _number(where: str, name: str, row: Mapping[str, str]) -> float:
 
 def _name(where: str, text: str) -> str:
     if _NAME.fullmatch(text) is None:
-        raise InputError(f"{where}: got {text!r}, expected letters, digits, '_', '.' and '-'")
+        raise InputError(f"{where}: got {text!r}, expected letters, digits and _ . , -")
     return text
 
 

@@ -11,6 +11,7 @@ import csv
 import io
 import math
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from pathlib import Path
 from noctule.compression import read_bytes
 from noctule.errors import InputError
 from noctule.slurm.controller_log import ControllerLog, clock_shift, read_controller_log
+from noctule.slurm.submissions import load_submissions
 
 COLUMNS = (
     "jobid",
@@ -65,7 +67,8 @@ _NONE = ("", "Unknown", "None", "N/A")
 class TruthJob:
     """A job that ran: its request, and what became of it.
 
-    Dates without `_date` are whole seconds of the epoch, as Slurm accounts for them.
+    Dates without `_date` are whole seconds of the epoch, as Slurm accounts for them. A job that
+    named several partitions has them all.
     """
 
     job_id: int
@@ -73,7 +76,7 @@ class TruthJob:
     n_nodes: int
     n_cpus: int
     limit_minutes: int | None
-    partition: str
+    partitions: tuple[str, ...]
     submit: int
     start: int
     end: int
@@ -136,7 +139,8 @@ def read_truth(path: str | os.PathLike[str]) -> Truth:
         _whole(row, "jobid"): float(_whole(row, "submit")) for row in rows if row.has("submit")
     }
     log = log.shifted(clock_shift(log.submissions, submits))
-    jobs = [_job(row, log) for row in rows if row.has("start") and row.has("end")]
+    asked = _asked_partitions(f"{base}.trace.csv")
+    jobs = [_job(row, log, asked) for row in rows if row.has("start") and row.has("end")]
     seen: dict[int, int] = {}
     for row in rows:
         number = _whole(row, "jobid")
@@ -190,8 +194,20 @@ def _rows(path: str) -> list[_Row]:
     return rows
 
 
-def _job(row: _Row, log: ControllerLog) -> TruthJob:
+def _asked_partitions(path: str) -> dict[str, str]:
+    """Return the lists of partitions that jobs named, by job: the table has the one they got."""
+    if not Path(path).exists():
+        return {}
+    jobs = load_submissions(path)
+    names = Counter(job.name for job in jobs)
+    return {
+        job.name: job.partition for job in jobs if "," in job.partition and names[job.name] == 1
+    }
+
+
+def _job(row: _Row, log: ControllerLog, asked: Mapping[str, str]) -> TruthJob:
     number = _whole(row, "jobid")
+    name = row.cells.get("name", "")
     submit, start, end = (_whole(row, column) for column in ("submit", "start", "end"))
     if not submit <= start <= end:
         raise InputError(
@@ -204,11 +220,11 @@ def _job(row: _Row, log: ControllerLog) -> TruthJob:
     start_date = _date(row, "start_ms", None if allocated is None else allocated.date, start)
     return TruthJob(
         job_id=number,
-        name=row.cells.get("name", ""),
+        name=name,
         n_nodes=_whole(row, "req_nodes", default=0),
         n_cpus=_whole(row, "req_cpus", default=0),
         limit_minutes=_whole(row, "limit_min", default=0) or None,
-        partition=row.cells["partition"],
+        partitions=tuple(asked.get(name, row.cells["partition"]).split(",")),
         submit=submit,
         start=start,
         end=end,
