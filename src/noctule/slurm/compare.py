@@ -12,18 +12,25 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import pairwise
 
 from noctule.errors import InputError
+from noctule.profile import Delay
+from noctule.schedule import Schedule
+from noctule.slurm.clocks import Clocks, PassKind
 from noctule.slurm.fidelity import SimulatedStart, Starts
+from noctule.slurm.hostlist import compress_hosts
+from noctule.slurm.model import simulate_slurm
+from noctule.slurm.native_settings import hosts_of_nodes
 from noctule.slurm.requests import Request, Requests
 from noctule.slurm.settings import SlurmSettings, read_settings
-from noctule.slurm.tick_grid import TickGrid, tick_grid
+from noctule.slurm.tick_grid import tick_grid
 from noctule.slurm.truth import Truth, TruthJob
+from noctule.workload import Job, Workload
+from noctule.workload import Request as HostRequest
 
-_LEAD = 1.0  # seconds of a run before anything of its set happens
+_OVERTIME = 3600.0  # seconds that a job would run after its limit, where nothing tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,32 +47,145 @@ class Comparison:
 
 def compare_with_truth(truth: Truth, *, n_phases: int = 24, seed: int = 1) -> Comparison:
     """Simulate a set in every way; the seed is that of the phases."""
-    case = _Case(truth, read_settings(truth.conf))
+    case = Case(truth, read_settings(truth.conf))
     rng = random.Random(seed)
-    phases = [_draw(rng, case.settings) for _ in range(n_phases)]
+    seeds = [rng.getrandbits(32) for _ in range(n_phases)]
     return Comparison(
         truth,
-        decisions=case.decisions(),
-        triggers=case.triggers(),
-        first_instants=case.first_instants(),
-        ensemble=tuple(case.free(one) for one in phases),
-        notes=tuple(case.notes),
+        decisions=case.starts(case.given_passes()),
+        triggers=case.starts(case.given_ticks()),
+        first_instants=case.starts(case.first_instants()),
+        ensemble=tuple(case.starts(Clocks.drawn(one, case.settings)) for one in seeds),
+        notes=case.notes(),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Phases:
-    """When the clocks of a free run begin, in seconds after its zero."""
+class Case:
+    """A set as the model takes it: a workload with requests, and the clocks of its log.
 
-    tick: float
-    backfill: float
-    full: float
+    The run's zero is a whole second before everything that is in the set.
+    """
+
+    def __init__(self, truth: Truth, settings: SlurmSettings) -> None:
+        self.truth = truth
+        self.settings = settings
+        log = truth.log
+        first = min(
+            [job.submit_date for job in truth.jobs]
+            + [one.date for one in log.passes[:1]]
+            + log.cycles[:1]
+        )
+        self.epoch = math.floor(first)
+        # the order of submission is that of the numbers, also within a millisecond
+        self._jobs = sorted(truth.jobs, key=lambda job: (job.submit_date, job.job_id))
+        self._requests = Requests.of(self._request(job) for job in self._jobs)
+        self._node_of_host = [
+            node.name
+            for node, hosts in zip(settings.nodes, hosts_of_nodes(settings), strict=True)
+            for _ in hosts
+        ]
+        self._told: tuple[str, ...] = ()
+        self._never: set[int] = set()
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what the configuration asks for and the model does not, and jobs never started."""
+        never = [f"job {number}: the model never starts it" for number in sorted(self._never)]
+        return (*self.settings.notes, *self._told, *never)
+
+    def given_passes(self) -> Clocks:
+        """Return the passes and cycles of the log."""
+        log = self.truth.log
+        passes: list[tuple[float, PassKind]] = [
+            (one.date - self.epoch, "full" if one.is_full else "quick") for one in log.passes
+        ]
+        passes += [(date - self.epoch, "backfill") for date in log.cycles]
+        return Clocks.given(sorted(passes))
+
+    def given_ticks(self) -> Clocks:
+        """Return the ticks and cycles of the log, and its first full pass."""
+        return self._clocks(all_instants=True)
+
+    def first_instants(self) -> Clocks:
+        """Return the first tick, cycle and full pass of the log, and the mean period of ticks."""
+        return self._clocks(all_instants=False)
+
+    def _clocks(self, *, all_instants: bool) -> Clocks:
+        log = self.truth.log
+        grid = tick_grid(log.passes, spacing=self.settings.scheduling.batch_sched_delay)
+        ticks = [date - self.epoch for date in grid.dates]
+        cycles = [date - self.epoch for date in log.cycles]
+        full = [one.date - self.epoch for one in log.passes if one.is_full]
+        # without any in the log they come no sooner than its end
+        last = ticks[-1]
+        return Clocks(
+            ticks=ticks if all_instants else (),
+            first_tick=ticks[0],
+            tick_period=grid.period,
+            cycles=cycles if all_instants else (),
+            first_backfill=cycles[0] if cycles else last,
+            first_full=math.floor(full[0]) if full else last,
+            first_limit_check=min(log.time_limits.values(), default=self.epoch) - self.epoch,
+        )
+
+    def starts(self, clocks: Clocks) -> Starts:
+        """Simulate the set; return the starts in order of job numbers."""
+        workload = self._workload(recorded=not clocks.enforces_limits)
+        schedule, model = simulate_slurm(
+            workload, self.settings, self._requests, clocks=clocks, epoch=self.epoch
+        )
+        self._told = model.notes
+        return self._found(schedule)
+
+    def _workload(self, *, recorded: bool) -> Workload:
+        jobs = [
+            Job(
+                id=job.job_id,
+                submit_time=job.submit_date - self.epoch,
+                request=HostRequest(self._n_hosts(job)),
+                profile=Delay(job.runtime if recorded else _runtime(job)),
+            )
+            for job in self._jobs
+        ]
+        return Workload.from_jobs(jobs)
+
+    def _n_hosts(self, job: TruthJob) -> int:
+        return max(1, job.n_nodes or job.n_cpus)
+
+    def _request(self, job: TruthJob) -> Request:
+        for name in job.partitions:
+            if self.settings.partition(name) is None:
+                raise InputError(
+                    f"{self.truth.path}.csv: job {job.job_id}: partition {name!r} is not in "
+                    f"{self.truth.conf}"
+                )
+        return Request(
+            partitions=job.partitions,
+            min_nodes=max(1, job.n_nodes),
+            max_nodes=0 if job.n_nodes else None,
+            tasks=job.n_cpus,
+            limit=job.limit_minutes,
+            name=job.name,
+        )
+
+    def _found(self, schedule: Schedule) -> Starts:
+        names = ("job_id", "start_time", "finish_time", "hosts")
+        rows = zip(*(schedule.column(name).tolist() for name in names), strict=True)
+        found = [self._start(schedule, *row) for row in rows]
+        return sorted(found, key=lambda one: one.job_id)
+
+    def _start(
+        self, schedule: Schedule, job_id: int, start: float, end: float, hosts: Collection[int]
+    ) -> SimulatedStart:
+        if not hosts:
+            # one that the model refuses waits as long as there is anything
+            self._never.add(job_id)
+            start = end = schedule.end
+        nodes = dict.fromkeys(self._node_of_host[host] for host in hosts)
+        return SimulatedStart(job_id, self.epoch + start, self.epoch + end, compress_hosts(nodes))
 
 
-def _draw(rng: random.Random, settings: SlurmSettings) -> Phases:
-    scheduling = settings.scheduling
-    return Phases(
-        tick=rng.random(),
-        backfill=rng.random() * max(1, scheduling.bf_interval),
-        full=rng.random() * max(1, scheduling.sched_interval),
-    )
+def _runtime(job: TruthJob) -> float:
+    """Return how long a job would run if nobody ended it."""
+    if not job.is_timed_out:
+        return job.runtime
+    return max(job.runtime + _OVERTIME if job.sleep is None else job.sleep, job.runtime)

@@ -1,0 +1,106 @@
+"""The model against a tiny set of a real Slurm, by the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from slurm_sets import CONF, EPOCH, LOG, ROWS, row, stamp, write_set
+
+from noctule.cli import main
+
+AS_IT_WAS = [
+    {"jobid": 1, "start": EPOCH + 5, "nodes": "n[1-3]"},
+    {"jobid": 2, "start": EPOCH + 43, "nodes": "n[1-2]"},
+    {"jobid": 3, "start": EPOCH + 31, "nodes": "n4"},
+]
+
+
+def compared(capsys, base: str, *words: str) -> dict:
+    assert main(["slurm", "compare", base, "--json", *words]) == 0
+    told: dict = json.loads(capsys.readouterr().out)
+    return told
+
+
+def test_given_the_passes_every_start_and_node_list_is_that_of_the_set(tmp_path, capsys):
+    assert compared(capsys, write_set(tmp_path))["decisions"] == AS_IT_WAS
+
+
+def test_given_the_ticks_the_model_runs_passes_when_events_ask_for_them(tmp_path, capsys):
+    # the ticks are 2.0, 3.17, 4.33, 5.5 and on: job 1 came at 2.1 and starts at the next one;
+    # it ends 35.1 s later, at 38.3, and job 2 starts at a tick of the two seconds after that
+    told = compared(capsys, write_set(tmp_path))["triggers"]
+    assert told[0] == {"jobid": 1, "start": EPOCH + 3, "nodes": "n[1-3]"}
+    assert told[2] == AS_IT_WAS[2]
+    assert EPOCH + 38 <= told[1]["start"] <= EPOCH + 40
+
+
+def test_an_ensemble_has_as_many_runs_as_asked_for_and_the_seed_tells_them_apart(tmp_path, capsys):
+    base = write_set(tmp_path)
+    first = compared(capsys, base, "--phases", "5", "--seed", "7")
+    assert list(first) == ["decisions", "triggers", "ensemble"]
+    assert [len(run) for run in first["ensemble"]] == [3] * 5
+    assert compared(capsys, base, "--phases", "5", "--seed", "7") == first
+    assert compared(capsys, base, "--phases", "5", "--seed", "8")["ensemble"] != first["ensemble"]
+
+
+def test_the_table_tells_deviations(tmp_path, capsys):
+    assert main(["slurm", "compare", write_set(tmp_path), "--phases", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split()[:6] == ["truth", "21.3", "s", "46.0", "s", "2.07"]
+    assert " ".join(lines[2].split()) == "decisions +0.00 % +0.00 % +0.00 % 3 3 3 0.00 %"
+    assert lines[5].startswith("ensemble of 3: mean")
+
+
+def test_a_job_that_its_limit_ended_is_ended_by_the_model_too(tmp_path, capsys):
+    # submitted at 64 with a limit of one minute, it would sleep for 200 s; the set's limits are
+    # tested at 130.2, after which nobody runs
+    killed = row(4, 4, (64.0, 66.8, 130.2), "n[1-4]").replace("COMPLETED", "TIMEOUT")
+    cells = killed.replace(",63.4,2,main", ",200,1,main").split(",")
+    later = row(5, 4, (70.0, 133.8, 140.0), "n[1-4]")
+    log = (
+        *LOG,
+        f"{stamp(66.8)} debug:  sched: Running job scheduler for default depth.",
+        f"{stamp(130.2)} Time limit exhausted for JobId=4",
+        f"{stamp(133.8)} debug:  sched: Running job scheduler for default depth.",
+    )
+    base = write_set(tmp_path, rows=(*ROWS, ",".join([*cells[:-2], "", cells[-2]]), later), log=log)
+    told = compared(capsys, base, "--phases", "2")
+    starts = {entry["jobid"]: entry["start"] - EPOCH for entry in told["decisions"]}
+    assert (starts[4], starts[5]) == (66, 133)
+    for run in (told["triggers"], *told["ensemble"]):
+        starts = {entry["jobid"]: entry["start"] for entry in run}
+        assert 60 <= starts[5] - starts[4] <= 95
+
+
+def test_a_partition_that_the_configuration_does_not_have_is_refused(tmp_path, capsys):
+    base = write_set(tmp_path, conf=CONF.replace("PartitionName=main", "PartitionName=other"))
+    assert main(["slurm", "compare", base]) == 3
+    message = "tiny.csv: job 1: partition 'main' is not in "
+    assert message in capsys.readouterr().err
+
+
+def test_a_set_without_its_configuration_is_refused(tmp_path, capsys):
+    base = write_set(tmp_path)
+    Path(f"{base}.slurm.conf").unlink()
+    assert main(["slurm", "compare", base]) == 3
+    assert "tiny.slurm.conf: no such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("names", [("a", "b", "c", "d"), ("rack1-07", "rack1-08", "x", "login")])
+def test_nodes_may_have_any_names(tmp_path, capsys, names):
+    # the same set on nodes that are called otherwise, in the same order
+    conf = CONF.replace("n[1-4]", ",".join(names))
+    lists = {"n[1-3]": ",".join(names[:3]), "n[1-2]": ",".join(names[:2]), "n4": names[3]}
+    rows = tuple(
+        row(i, n, seconds, lists[nodes])
+        for i, n, seconds, nodes in [
+            (1, 3, (2.1, 5.5, 40.6), "n[1-3]"),
+            (2, 2, (6.2, 43.7, 63.8), "n[1-2]"),
+            (3, 1, (7.3, 31.25, 50.35), "n4"),
+        ]
+    )
+    base = write_set(tmp_path, rows=rows, conf=conf)
+    assert main(["slurm", "compare", base, "--phases", "1"]) == 0
+    assert "decisions +0.00 % +0.00 % +0.00 % 3 3 3" in " ".join(capsys.readouterr().out.split())
