@@ -101,21 +101,21 @@ def loopback_slurm(
     )
     found = LoopbackSlurm(folder)
     with ExitStack() as stack:
-        stack.enter_context(_daemon("slurmctld", "-D", "-c", "-f", str(found.conf)))
-        for i in range(1, n_nodes + 1):
-            stack.enter_context(_daemon("slurmd", "-D", "-N", f"n{i}", "-f", str(found.conf)))
-        _wait_until_idle(found, n_nodes)
+        calls = [["slurmctld", "-D", "-c"]]
+        calls += [["slurmd", "-D", "-N", f"n{i}"] for i in range(1, n_nodes + 1)]
+        daemons = [stack.enter_context(_daemon(*words, "-f", str(found.conf))) for words in calls]
+        _wait_until_idle(found, daemons)
         yield found
 
 
 @contextmanager
-def _daemon(*words: str) -> Iterator[None]:
+def _daemon(*words: str) -> Iterator[subprocess.Popen[bytes]]:
     program = shutil.which(words[0], path=_PLACES)
     assert program is not None
     nothing = subprocess.DEVNULL
     daemon = subprocess.Popen([program, *words[1:]], stdout=nothing, stderr=nothing)
     try:
-        yield
+        yield daemon
     finally:
         daemon.terminate()
         try:
@@ -125,24 +125,26 @@ def _daemon(*words: str) -> Iterator[None]:
             daemon.wait()
 
 
-def _wait_until_idle(found: LoopbackSlurm, n_nodes: int) -> None:
+def _wait_until_idle(found: LoopbackSlurm, daemons: list[subprocess.Popen[bytes]]) -> None:
     ends = time.monotonic() + _START_S
     words = ["sinfo", "--noheader", "--Node", "--format=%N %T"]
     environment = os.environ | {"SLURM_CONF": str(found.conf)}
     while True:
         asked = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
         idle = {line.split()[0] for line in asked.stdout.splitlines() if line.endswith(" idle")}
-        if len(idle) == n_nodes:
+        alive = all(daemon.poll() is None for daemon in daemons)
+        if alive and len(idle) == len(daemons) - 1:
             return
-        if time.monotonic() > ends:
+        if not alive or time.monotonic() > ends:
             said = [f"{log}:\n{log.read_text()[-2000:]}" for log in found.folder.glob("*.log")]
             raise AssertionError("\n".join(["Slurm did not start", asked.stderr, *said]))
         time.sleep(0.5)
 
 
 def _free_ports(n: int) -> int:
-    """Return the first of n ports in a row that nobody listens on."""
-    for first in range(17000, 32000, 100):
+    """Return the first of n ports in a row that nobody listens on; others look elsewhere first."""
+    begin = os.getpid() % 150
+    for first in (17000 + (begin + i) % 150 * 100 for i in range(150)):
         if all(_is_free(port) for port in range(first, first + n)):
             return first
     raise AssertionError(f"no {n} free ports in a row")

@@ -43,7 +43,7 @@ def _slurm_is_here():
 
 
 def drawn(n_jobs: int, *, cpus: bool, partitions: list[str]) -> list[Submission]:
-    """Return jobs that overload six nodes of eight CPUs for about two minutes."""
+    """Return jobs that overload six nodes of eight CPUs for about a minute and a half."""
     rng = random.Random(20)
     date, jobs = 0.0, []
     for i in range(n_jobs):
@@ -55,7 +55,7 @@ def drawn(n_jobs: int, *, cpus: bool, partitions: list[str]) -> list[Submission]
                 date=date,
                 n_nodes=0 if cpus else n_nodes,
                 n_cpus=rng.choice([1, 3, 4, 6, 8, 12, 20, 40]) if cpus else 0,
-                duration=rng.choice([3, 6, 9, 14, 22]),
+                duration=rng.choice([3, 6, 9, 14]),
                 limit_minutes=1 if partition == "quick" else rng.choice([1, 1, 2, 5]),
                 partition=partition,
                 name=f"j{i}",
@@ -115,13 +115,13 @@ def check(told: dict, truth: Truth) -> None:
 
 
 def test_whole_nodes_in_two_partitions(tmp_path, capsys):
-    jobs = drawn(50, cpus=False, partitions=["main", "main", "quick"])
+    jobs = drawn(32, cpus=False, partitions=["main", "main", "quick"])
     truth = replayed(tmp_path, jobs, more=LINEAR, partitions=TWO_PARTITIONS)
     check(compared(truth, capsys), truth)
 
 
 def test_cores_of_shared_nodes(tmp_path, capsys):
-    truth = replayed(tmp_path, drawn(50, cpus=True, partitions=["main"]), more=CORES)
+    truth = replayed(tmp_path, drawn(32, cpus=True, partitions=["main"]), more=CORES)
     check(compared(truth, capsys), truth)
 
 

@@ -121,7 +121,7 @@ class Case:
             ticks=ticks if all_instants else (),
             first_tick=ticks[0],
             tick_period=grid.period,
-            cycles=cycles if all_instants else (),
+            looks=cycles if all_instants else (),
             first_backfill=cycles[0] if cycles else last,
             first_full=math.floor(full[0]) if full else last,
             first_limit_check=min(log.time_limits.values(), default=self.epoch) - self.epoch,
