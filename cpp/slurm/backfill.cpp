@@ -40,6 +40,9 @@ std::optional<double> Backfill::resume(const Moment& moment, double time) {
 void Backfill::finish(double time) {
     under_way_ = false;
     controller_.queue().compact();
+    if (n_looked_at_ > 0) {
+        controller_.touch(now_); // plans are kept with the jobs: that is a change
+    }
     controller_.statistics.add({begun_, PassKind::backfill, n_queued_, n_tested_, n_started_,
                                 time - begun_ + worked_us_ * 1e-6});
 }

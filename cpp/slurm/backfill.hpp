@@ -19,6 +19,8 @@ class Backfill {
     std::optional<double> begin(const Moment& moment, double time);
     std::optional<double> resume(const Moment& moment, double time);
     bool is_under_way() const { return under_way_; }
+    // Of the last pass, since it last let others work.
+    double seconds_worked() const { return worked_us_ * 1e-6; }
 
   private:
     // What is tried: a task, and where.

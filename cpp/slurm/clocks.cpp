@@ -11,6 +11,7 @@ namespace {
 
 constexpr double limit_period = 30.0;
 constexpr double before_all_times = -1e9;
+constexpr double farthest_look = 0.5; // from where a sleep would end
 
 } // namespace
 
@@ -85,7 +86,7 @@ double LimitClock::first_from(double date) {
 }
 
 BackfillClock::BackfillClock(const Drive& drive, const Parameters& parameters)
-    : interval_(parameters.bf_interval), overhead_(drive.backfill_overhead),
+    : interval_(parameters.bf_interval), overhead_(drive.backfill_overhead), looks_(drive.looks),
       wake_(drive.first_backfill), last_(before_all_times) {}
 
 double BackfillClock::next(double last_update) {
@@ -98,12 +99,25 @@ double BackfillClock::next(double last_update) {
 
 void BackfillClock::ran(double begin, double end) {
     last_ = std::floor(end);
-    wake_ = std::max(begin, end) + static_cast<double>(interval_) + overhead_;
+    wake_near(std::max(begin, end) + static_cast<double>(interval_) + overhead_);
+}
+
+// Sleeps last a little longer or shorter than planned: until the given look nearest to it.
+void BackfillClock::wake_near(double date) {
+    const auto above = std::ranges::lower_bound(looks_, date - farthest_look);
+    wake_ = date;
+    double distance = farthest_look;
+    for (auto look = above; look != looks_.end() && *look <= date + farthest_look; ++look) {
+        if (std::abs(*look - date) <= distance) {
+            distance = std::abs(*look - date);
+            wake_ = *look;
+        }
+    }
 }
 
 void BackfillClock::look_until(double date, double last_update) {
     if (wake_ < date && last_update < last_) {
-        wake_ += std::ceil(date - wake_);
+        wake_near(wake_ + std::ceil(date - wake_));
     }
 }
 

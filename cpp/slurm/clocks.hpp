@@ -25,6 +25,7 @@ struct Drive {
     double first_tick = 0.0;        // if none is given
     double tick_period = 1.0;
     double first_backfill = 0.0;      // the first look of the thread
+    std::vector<double> looks = {};   // given ones, in order: its sleeps end there if near
     double first_full = 0.0;          // no full pass before this date
     double first_limit_check = 0.0;   // no check of time limits before it
     double backfill_overhead = 0.003; // seconds that a sleep of the thread is longer than asked
@@ -100,8 +101,11 @@ class BackfillClock {
     void skip_until(double date, double last_update);
 
   private:
+    void wake_near(double date);
+
     Seconds interval_;
     double overhead_;
+    std::vector<double> looks_;
     double wake_;
     double last_; // whole second in which the last pass ended
 };

@@ -189,7 +189,7 @@ void Controller::start(const Moment& moment, const QueueRecord& record, const Ch
     held_.insert_or_assign(job, Held{choice.nodes, choice.whole_nodes});
     ++n_running_;
     due_.emplace(kill_date(job), job);
-    touch(moment.now);
+    touch(moment.now + 1); // the launch is heard of a moment later
 }
 
 void Controller::set_limit(JobIndex job, Minutes limit) {

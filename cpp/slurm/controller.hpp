@@ -6,6 +6,7 @@
 #include "slurm/queue.hpp"
 #include "slurm/statistics.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -115,7 +116,7 @@ class Controller {
 
     // The last second in which a job, a node or a window changed.
     Seconds last_update() const { return last_update_; }
-    void touch(Seconds now) { last_update_ = now; }
+    void touch(Seconds now) { last_update_ = std::max(last_update_, now); }
     std::size_t n_running() const { return n_running_; }
     // Whether CompleteWait holds schedulers back.
     bool waits_for_completion(Seconds now) const {

@@ -157,7 +157,7 @@ void Model::run_backfill(const Moment& moment) {
         backfill_.is_under_way() ? backfill_.resume(moment, now) : backfill_.begin(moment, now);
     resume_ = away ? now + *away : infinity;
     if (!away) {
-        backfill_clock_.ran(now, now);
+        backfill_clock_.ran(now, now + backfill_.seconds_worked());
     }
     last_progress_ = controller_.n_running() > n ? now : last_progress_;
 }

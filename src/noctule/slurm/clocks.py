@@ -35,6 +35,8 @@ class Clocks:
         ticks: given ticks of the background loop, in order; after them one every `tick_period`.
         first_tick: where no ticks are given.
         first_backfill: first look of the backfill thread.
+        looks: given looks of that thread, in order: a sleep that would end within half a second of
+            one ends there.
         first_full: no full pass before this date.
         first_limit_check: no check of time limits before this date.
         backfill_overhead: seconds that a sleep of the backfill thread lasts longer than asked.
@@ -48,6 +50,7 @@ class Clocks:
     first_tick: float = 0.0
     tick_period: float = TICK_PERIOD
     first_backfill: float = 0.0
+    looks: Sequence[float] = ()
     first_full: float = 0.0
     first_limit_check: float = 0.0
     backfill_overhead: float = 0.003
@@ -67,7 +70,8 @@ class Clocks:
             value = getattr(self, name)
             if not math.isfinite(value) or (name not in dates and value < 0):
                 raise InputError(f"clocks: {name}: got {value}, expected seconds")
-        for name, row in (("passes", [date for date, _ in self.passes]), ("ticks", self.ticks)):
+        rows = {"passes": [d for d, _ in self.passes], "ticks": self.ticks, "looks": self.looks}
+        for name, row in rows.items():
             if not all(map(math.isfinite, row)) or any(
                 a > b for a, b in zip(row, row[1:], strict=False)
             ):
@@ -110,4 +114,5 @@ class Clocks:
         numbers = {name: float(getattr(self, name)) for name in names}
         numbers["mode"] = _MODES.index(self.mode)
         passes = [(float(date), PASS_KINDS.index(kind)) for date, kind in self.passes]
-        return _core.SlurmClocks(numbers, list(map(float, self.ticks)), passes)
+        ticks, looks = (list(map(float, dates)) for dates in (self.ticks, self.looks))
+        return _core.SlurmClocks(numbers, ticks, looks, passes)
