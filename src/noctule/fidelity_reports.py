@@ -34,7 +34,7 @@ def describe_truth(truth: Truth) -> Iterator[str]:
         f"{len(log.cycles)} backfill cycles"
     )
     if truth.n_left_out:
-        yield f"{truth.name}: {truth.n_left_out} jobs never started or ended: left out"
+        yield f"{truth.name}: {truth.n_left_out} jobs never ended: left out"
 
 
 def comparison_result(comparison: Comparison) -> Result:

@@ -82,12 +82,8 @@ def replayed(tmp_path: Path, jobs: list[Submission], **options: str) -> Truth:
 
 
 def compared(truth: Truth, capsys) -> dict:
-    """Compare the model with what happened by the command; show its table."""
+    """Compare the model with what happened by the command."""
     capsys.readouterr()
-    assert main(["slurm", "compare", truth.path]) == 0
-    table = capsys.readouterr().out
-    with capsys.disabled():
-        sys.stdout.write(f"\n{table}")
     assert main(["slurm", "compare", truth.path, "--json"]) == 0
     told: dict = json.loads(capsys.readouterr().out)
     return told

@@ -88,11 +88,13 @@ def test_a_job_has_all_the_partitions_that_it_named(tmp_path):
     ]
 
 
-def test_jobs_that_never_started_are_left_out_and_counted(tmp_path):
+def test_jobs_cancelled_while_they_waited_are_apart_and_those_without_end_left_out(tmp_path):
     cells = ROWS[2].split(",")
-    never = ",".join([*cells[:10], "", "", "CANCELLED", *cells[13:19], "", "", "", ""])
-    truth = read_truth(write_set(tmp_path, rows=(*ROWS[:2], never)))
+    waited = [*cells[:10], "", cells[11], "CANCELLED", *cells[13:19], "", "", "", ""]
+    endless = ["4", *cells[1:10], "", "", "PENDING", *cells[13:19], "", "", "", ""]
+    truth = read_truth(write_set(tmp_path, rows=(*ROWS[:2], ",".join(waited), ",".join(endless))))
     assert [job.job_id for job in truth.jobs] == [1, 2]
+    assert [(job.job_id, job.end) for job in truth.cancelled] == [(3, EPOCH + 50)]
     assert truth.n_left_out == 1
 
 

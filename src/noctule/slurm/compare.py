@@ -77,7 +77,9 @@ class Case:
         )
         self.epoch = math.floor(first)
         # the order of submission is that of the numbers, also within a millisecond
-        self._jobs = sorted(truth.jobs, key=lambda job: (job.submit_date, job.job_id))
+        jobs = (*truth.jobs, *truth.cancelled)
+        self._jobs = sorted(jobs, key=lambda job: (job.submit_date, job.job_id))
+        self._cancelled = {job.job_id for job in truth.cancelled}
         self._requests = Requests.of(self._request(job) for job in self._jobs)
         self._node_of_host = [
             node.name
@@ -143,6 +145,9 @@ class Case:
                 submit_time=job.submit_date - self.epoch,
                 request=HostRequest(self._n_hosts(job)),
                 profile=Delay(job.runtime if recorded else _runtime(job)),
+                cancel_time=job.end_date - self.epoch
+                if job.job_id in self._cancelled
+                else math.inf,
             )
             for job in self._jobs
         ]
@@ -170,7 +175,7 @@ class Case:
     def _found(self, schedule: Schedule) -> Starts:
         names = ("job_id", "start_time", "finish_time", "hosts")
         rows = zip(*(schedule.column(name).tolist() for name in names), strict=True)
-        found = [self._start(schedule, *row) for row in rows]
+        found = [self._start(schedule, *row) for row in rows if row[0] not in self._cancelled]
         return sorted(found, key=lambda one: one.job_id)
 
     def _start(

@@ -107,11 +107,16 @@ class TruthJob:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """A set: its jobs by number, its log on the clock of the jobs, and where its files are."""
+    """A set: its jobs by number, its log on the clock of the jobs, and where its files are.
+
+    `cancelled` are the jobs that were cancelled while they waited, at their end; `n_left_out` are
+    those that never ended.
+    """
 
     path: str
     jobs: tuple[TruthJob, ...]
     log: ControllerLog
+    cancelled: tuple[TruthJob, ...] = ()
     n_left_out: int = 0
 
     @property
@@ -126,7 +131,7 @@ class Truth:
 
 
 def read_truth(path: str | os.PathLike[str]) -> Truth:
-    """Read the set DIR/NAME; jobs that never started are left out, and counted."""
+    """Read the set DIR/NAME; jobs that never ended are left out, and counted."""
     base = os.fspath(path)
     log_path = next((p for p in (f"{base}.log.gz", f"{base}.log") if Path(p).exists()), None)
     if not Path(f"{base}.csv").exists():
@@ -150,7 +155,9 @@ def read_truth(path: str | os.PathLike[str]) -> Truth:
     if not jobs:
         raise InputError(f"{base}.csv: no job that started and ended in it")
     jobs.sort(key=lambda job: job.job_id)
-    return Truth(base, tuple(jobs), log, len(rows) - len(jobs))
+    cancelled = [_job(row, log, asked) for row in rows if row.has("end") and not row.has("start")]
+    n_left_out = len(rows) - len(jobs) - len(cancelled)
+    return Truth(base, tuple(jobs), log, tuple(cancelled), n_left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,13 +215,14 @@ def _asked_partitions(path: str) -> dict[str, str]:
 def _job(row: _Row, log: ControllerLog, asked: Mapping[str, str]) -> TruthJob:
     number = _whole(row, "jobid")
     name = row.cells.get("name", "")
-    submit, start, end = (_whole(row, column) for column in ("submit", "start", "end"))
+    submit, end = _whole(row, "submit"), _whole(row, "end")
+    start = _whole(row, "start") if row.has("start") else end
     if not submit <= start <= end:
         raise InputError(
             f"{row.where}: job {number}: got submit {submit}, start {start}, end {end}, "
             "expected them in this order"
         )
-    allocated = log.allocations.get(number)
+    allocated = log.allocations.get(number) if row.has("start") else None
     last = "timelimit_ms" if row.has("timelimit_ms") else "end_ms"
     logged_end = log.time_limits.get(number, log.ends.get(number))
     start_date = _date(row, "start_ms", None if allocated is None else allocated.date, start)
