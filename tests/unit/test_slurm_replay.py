@@ -19,6 +19,7 @@ from noctule.slurm.controller import Controller, pairs
 from noctule.slurm.live import LogFile, advice, local_seconds
 from noctule.slurm.submissions import Submission, load_submissions, trace_table
 from noctule.slurm.truth import read_truth
+from noctule.slurm.truth_files import conf_text
 
 # A Slurm of one file: sbatch notes a job and logs what a controller would, scontrol tells of jobs.
 FAKE = r"""
@@ -106,6 +107,16 @@ def test_jobs_are_submitted_at_their_dates_and_become_a_set(slurm, tmp_path, cap
     assert numbers["jobs"] == 2
     assert (tmp_path / "out" / "set.slurm.conf").read_text() == CONF
     assert load_submissions(str(tmp_path / "out" / "set.trace.csv"))[1].n_nodes == 2
+
+
+def test_a_set_has_its_whole_configuration_in_one_file(tmp_path):
+    (tmp_path / "slurm.conf").write_text("Include nodes.conf\nSuspendProgram=/bin/true\n")
+    (tmp_path / "nodes.conf").write_text(
+        "NodeName=n[1-2] CPUs=4 # two\nPartitionName=a Nodes=ALL\n"
+    )
+    assert conf_text(str(tmp_path / "slurm.conf")) == (
+        "NodeName=n[1-2] CPUs=4\nPartitionName=a Nodes=ALL\nSuspendProgram=/bin/true\n"
+    )
 
 
 def test_a_job_that_is_refused_is_told_and_the_others_go_on(slurm, tmp_path, capsys):

@@ -58,17 +58,16 @@ def replay(
     The jobs sleep as long as those of WORKLOAD run: it takes as long as the workload does. Ctrl-C
     cancels the jobs that were submitted.
     """
-    from noctule.compression import read_bytes
     from noctule.fidelity_reports import replay_result
     from noctule.slurm.controller import Controller
     from noctule.slurm.live import LogFile, advice
     from noctule.slurm.live import replay as replay_live
     from noctule.slurm.submissions import load_submissions
-    from noctule.slurm.truth_files import check_truth, write_truth
+    from noctule.slurm.truth_files import check_truth, conf_text, write_truth
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         check_truth(output, force=force)
-        text = read_bytes(conf).decode("utf-8", errors="replace")
+        text = conf_text(conf)
         jobs = load_submissions(workload, unit=unit, partition=partition)[:first]
         controller = Controller(conf)
         settings = controller.settings()

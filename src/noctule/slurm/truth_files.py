@@ -11,8 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from noctule.compression import read_bytes
 from noctule.errors import InputError
 from noctule.output_file import check_file, write_file
+from noctule.slurm.conf import read_conf
 from noctule.slurm.controller_log import (
     ControllerLog,
     clock_shift,
@@ -31,6 +33,21 @@ def check_truth(path: str, *, force: bool) -> None:
     """Refuse a set that must not, or cannot, be written."""
     for suffix in SUFFIXES:
         check_file(f"{path}{suffix}", force=force)
+
+
+def conf_text(path: str) -> str:
+    """Return a slurm.conf with the files that it includes in their places."""
+    conf = read_conf(path)
+    if len(conf.files) == 1:
+        return read_bytes(path).decode("utf-8", errors="replace")
+    lines = [
+        " ".join(f"{key}={_quoted(text)}" for key, text in line.entries) for line in conf.lines
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if any(letter.isspace() for letter in text) else text
 
 
 def write_truth(path: str, run: LiveRun, conf: str, *, force: bool = False) -> list[str]:
