@@ -172,10 +172,11 @@ class _Wait:
             alone = one.begin if one.cause is Cause.FRAGMENTED and alone == since else alone
             since = one.begin
         last = self._pass_before_start()
-        if self._pass == "main":
-            # those in front had to fit too: it waited for the last hosts that came back
-            since = max(since, min(alone, self.busy.last_release(self.end)))
-        return max(since, last)
+        if alone < self.end and last <= alone:
+            return alone  # no pass has refused it since nobody stood in front
+        # a main pass tests again when hosts come back: it waited for the last that did
+        release = self.busy.last_release(self.end) if self._pass == "main" else since
+        return max(since, last, release)
 
     def _pass_before_start(self) -> float:
         """Return the last pass of the kind that started the job which did not."""
