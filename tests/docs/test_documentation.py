@@ -17,6 +17,10 @@ PAGES = [ROOT / "README.md", *sorted({*DOCS.rglob("*.md")} - {DOCS / "tutorial.m
 UNPLAYED = {
     "README.md": {"git clone … noctule && cd noctule": "needs an address"},
     "docs/background/speed.md": {"what ": "printed by `make bench`"},
+    "docs/background/slurm-fidelity.md": {
+        "noctule slurm compare": "tests/docs/test_slurm_fidelity_page.py"
+    },
+    "docs/reference/slurm.md": {"noctule slurm replay": "tests/slurm/test_against_slurm.py"},
     "docs/reference/conformance.md": {
         "easy/releases tied with the shadow count": "of a policy that is not there",
         "noctule check out_jobs.csv --hosts N": "N is a number, of recordings that are not there",

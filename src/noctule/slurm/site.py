@@ -107,11 +107,12 @@ def _possible(
     for i, key in enumerate(zip(ran, *columns, strict=True)):
         verdict = judge.verdict(key)
         if verdict.why:
-            report.drop(f"can never start: {verdict.why}")
+            report.drop(f"can never start: {verdict.why}", f"job {jobs.ids[i]}")
             continue
         if verdict.limit is not None:
             limits[len(kept)] = verdict.limit
-            report.apply("limit over MaxTime of a job that ran: taken as MaxTime")
+            rule = "limit over MaxTime of a job that ran: taken as MaxTime"
+            report.apply(rule, f"job {jobs.ids[i]}")
         kept.append(i)
         n_hosts.append(verdict.n_hosts)
     return kept, n_hosts, limits

@@ -1,4 +1,4 @@
-"""Our reading of a slurm.conf is that of the controller which reads it. `make test-cluster`."""
+"""Our reading of a slurm.conf is that of the controller which reads it. `make test-slurm` runs it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(
-        "NOCTULE_TEST_SLURM" not in os.environ, reason="run by make test-cluster, which installs it"
+        "NOCTULE_TEST_SLURM" not in os.environ, reason="run by make test-slurm, which installs it"
     ),
 ]
 _HEAD = """
