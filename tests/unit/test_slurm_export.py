@@ -17,7 +17,7 @@ from noctule.workload import Workload
 
 ROWS = (
     row("1", ReqNodes="4", ReqTRES="cpu=32,node=4", Start=0, End=60),
-    row("2", ReqNodes="2", ReqTRES="cpu=16,gres/gpu:a=4,node=2", Start=60, End=90),
+    row("2", ReqNodes="2", ReqTRES="cpu=16,gres/gpu=4,node=2", Start=60, End=90),
     row("3", State="TIMEOUT", Start=60, End=120, Timelimit="00:01:00"),
     row("4", State="FAILED", ExitCode="1:0", Start=60, End=75),
     row("5_7", State="CANCELLED", Start="None", End=30, NodeList="None assigned"),
@@ -54,7 +54,7 @@ def test_a_result_is_rows_of_sacct(found, schedule):
         ("4", "FAILED", str(T0 + 60), str(T0 + 75), "n4"),
         ("5_7", "CANCELLED", "Unknown", str(T0 + 30), "None assigned"),
     ]
-    assert rows[1]["ReqTRES"] == "cpu=16,node=2,gres/gpu:a=4"
+    assert rows[1]["ReqTRES"] == "cpu=16,node=2,gres/gpu=4"
     assert rows[1]["AllocTRES"] == "cpu=16,node=2"
     assert [r["Timelimit"] for r in rows[1:3]] == ["00:10:00", "00:01:00"]
 

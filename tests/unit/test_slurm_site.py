@@ -91,6 +91,35 @@ def test_jobs_that_can_never_start_are_dropped_with_the_limit_that_keeps_them(si
     assert counts(found.report.rules)["limit over MaxTime of a job that ran: taken as MaxTime"] == 1
 
 
+def test_what_the_configuration_does_not_have_is_left_out_and_told(site_of):
+    found = site_of(
+        row("1", SubmitLine="sbatch -p main,gone -w n[1,77] -x file.txt -L maple:2,matlab x"),
+        row("2", Constraints="fast&[old|new]", ReqTRES="cpu=1,gres/gpu:a=2,node=1"),
+        row("3", Constraints="fast", ReqTRES="cpu=1,gres/gpu=2,gres/fpga=1,node=1"),
+        conf=CONF + "Licenses=matlab:5\n",
+    )
+    first, second, third = found.site.requests
+    assert (first.partitions, first.required_nodes, first.excluded_nodes) == (("main",), "n1", "")
+    assert first.licenses == (("matlab", 1),)
+    assert (second.features, second.gres_per_node) == ("", ())
+    assert (third.features, list(map(str, third.gres_per_node))) == ("fast", ["gpu:2"])
+    told = counts(found.report.rules)
+    end = "not all in slurm.conf, what is not is left out"
+    assert told[f"partitions: {end}"] == told[f"licenses: {end}"] == told[f"features: {end}"] == 1
+    assert told[f"gres per node: {end}"] == 2
+
+
+def test_dependencies_on_jobs_that_were_dropped_are_left_out(site_of):
+    found = site_of(
+        row("1", Partition="gone"),
+        row("2"),
+        row("3", SubmitLine="sbatch -d afterok:1:2 x"),
+    )
+    assert [str(d) for d in found.site.requests[1].dependencies] == ["afterok:2"]
+    rule = "dependencies: on jobs that were dropped, left out"
+    assert counts(found.report.rules)[rule] == 1
+
+
 def test_memory_counts_where_it_is_consumed(site_of):
     found = site_of(row("1"), row("7", ReqTRES="cpu=1,mem=30000M,node=1"), conf=CONS)
     assert counts(found.report.dropped) == {
@@ -182,7 +211,10 @@ def test_a_folder_is_read_back_as_it_was_written(site_of, tmp_path):
         events=f"NodeName|TimeStart|TimeEnd|State\nn2|{T0 + 1}|{T0 + 2}|DOWN\n",
         reservations=f"Name|NodeNames|Start|End|Flags\nr|n1|{T0}|{T0 + 9}|MAINT\n",
         usage="Account|User|RawUsage\nphysics|ada|77\n",
-        conf=CONF.replace("MaxTime=1-0", ""),
+        conf=CONF.replace("MaxTime=1-0", "")
+        .replace("gpu:2", "gpu:a:2")
+        .replace("=fast", "=fast,big")
+        + "Licenses=m:3\n",
     )
     site = found.site
     names = save_site(site, tmp_path / "out", found.conf, found.report, copies=found.copies)

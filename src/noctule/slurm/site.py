@@ -22,6 +22,7 @@ from noctule.slurm.gres import GresDevice
 from noctule.slurm.hosts import Capacity, partitions_of, platform_of
 from noctule.slurm.import_report import ImportReport
 from noctule.slurm.recorded import Recorded
+from noctule.slurm.request_checks import known_dependencies, known_requests
 from noctule.slurm.requests import NO_LIMIT, Request, Requests
 from noctule.slurm.settings import SlurmSettings
 from noctule.slurm.site_extras import Usage
@@ -77,12 +78,13 @@ def import_site(
 ) -> SlurmSite:
     """Make a platform and a workload of a configuration and jobs."""
     extras = extras or SiteExtras()
+    jobs = replace(jobs, requests=known_requests(jobs.requests, settings, jobs.ids, report))
     kept, n_hosts, limits = _possible(settings, jobs, report)
     if len(kept) < len(jobs):
         jobs = jobs.take(kept)
     if not len(jobs):
         raise InputError(f"{settings.files[0]}: none of the jobs can ever start")
-    requests = _with_limits(jobs.requests, limits)
+    requests = known_dependencies(_with_limits(jobs.requests, limits), jobs.ids, report)
     report.n_jobs = len(jobs)
     report.notes += [*settings.notes, *map(str, settings.unused)]
     report.absent += _absent(extras)
