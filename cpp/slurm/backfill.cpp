@@ -172,7 +172,8 @@ std::optional<Seconds> Backfill::find_nodes(const Attempt& attempt, Seconds star
     partition_nodes_.assign_common(controller_.nodes().up, attempt.partition.nodes);
     const Seconds window_end =
         controller_.keep_usable(attempt.job, start, duration, partition_nodes_);
-    later = space_.usable(partition_nodes_, start, std::max(start, now_) + duration, available_);
+    later = space_.usable(partition_nodes_, start, std::max(start, now_) + duration, attempt.least,
+                          available_);
     worked_us_ += controller_.parameters().cost.reservation_record *
                   static_cast<double>(space_.stretches().size());
     if (window_end > 0 && (later == 0 || window_end < later)) {

@@ -21,11 +21,11 @@ class SparseNodes {
     }
 
     std::uint32_t count_common(const NodeSet& other) const {
-        int n = 0;
+        std::uint32_t n = 0;
         for (const Part& part : parts_) {
-            n += std::popcount(part.bits & other.words()[part.word]);
+            n += count_bits(part.bits & other.words()[part.word]);
         }
-        return static_cast<std::uint32_t>(n);
+        return n;
     }
 
     void add_to(NodeSet& nodes) const {

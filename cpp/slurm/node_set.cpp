@@ -4,6 +4,30 @@
 
 namespace noctule::slurm {
 
+namespace {
+
+// Counts by bytes, which have room for some words before they must be added up.
+template <typename WordAt> std::uint32_t sum_of_bits(std::size_t n_words, WordAt word_at) {
+    constexpr std::size_t room = 31;
+    std::uint64_t sum = 0;
+    for (std::size_t first = 0; first < n_words; first += room) {
+        const std::size_t last = std::min(first + room, n_words);
+        std::uint64_t bytes = 0;
+        for (std::size_t w = first; w < last; ++w) {
+            std::uint64_t word = word_at(w);
+            word -= word >> 1 & 0x5555555555555555;
+            word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+            bytes += (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+        }
+        const std::uint64_t pairs =
+            (bytes & 0x00ff00ff00ff00ff) + (bytes >> 8 & 0x00ff00ff00ff00ff);
+        sum += pairs * 0x0001000100010001 >> 48;
+    }
+    return static_cast<std::uint32_t>(sum);
+}
+
+} // namespace
+
 NodeSet::NodeSet(std::uint32_t n_nodes, bool full)
     : words_((n_nodes + std::size_t{63}) / 64, 0), n_nodes_(n_nodes) {
     if (full) {
@@ -45,19 +69,11 @@ NodeSet& NodeSet::operator-=(const NodeSet& other) {
 }
 
 std::uint32_t NodeSet::count() const {
-    int n = 0;
-    for (const std::uint64_t word : words_) {
-        n += std::popcount(word);
-    }
-    return static_cast<std::uint32_t>(n);
+    return sum_of_bits(words_.size(), [&](std::size_t w) { return words_[w]; });
 }
 
 std::uint32_t NodeSet::count_common(const NodeSet& other) const {
-    int n = 0;
-    for (std::size_t w = 0; w < words_.size(); ++w) {
-        n += std::popcount(words_[w] & other.words_[w]);
-    }
-    return static_cast<std::uint32_t>(n);
+    return sum_of_bits(words_.size(), [&](std::size_t w) { return words_[w] & other.words_[w]; });
 }
 
 bool NodeSet::empty() const {

@@ -14,6 +14,15 @@ namespace noctule::slurm {
 
 using NodeIndex = std::uint32_t;
 
+// Members of a word: without an instruction for it, which not all processors have, the library
+// would call a function.
+constexpr std::uint32_t count_bits(std::uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return static_cast<std::uint32_t>(word * 0x0101010101010101 >> 56);
+}
+
 // Neighbouring nodes.
 struct NodeRun {
     NodeIndex first;

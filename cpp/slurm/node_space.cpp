@@ -56,16 +56,22 @@ void NodeSpace::reserve(Seconds begin, Seconds end, const NodeSet& nodes) {
 }
 
 bool NodeSpace::is_free(Seconds begin, Seconds end, const NodeSet& nodes) const {
-    return std::ranges::none_of(stretches_, [&](const Stretch& stretch) {
-        return stretch.end > begin && stretch.begin < end && !stretch.usable.contains(nodes);
-    });
+    auto at = std::ranges::upper_bound(stretches_, begin, {}, &Stretch::end);
+    for (; at != stretches_.end() && at->begin < end; ++at) {
+        if (!at->usable.contains(nodes)) {
+            return false;
+        }
+    }
+    return true;
 }
 
-Seconds NodeSpace::usable(const NodeSet& among, Seconds start, Seconds end, NodeSet& usable) const {
+Seconds NodeSpace::usable(const NodeSet& among, Seconds start, Seconds end, std::uint32_t least,
+                          NodeSet& usable) const {
+    constexpr int often = 8;
     usable = among;
     Seconds later = 0;
     auto at = std::ranges::upper_bound(stretches_, start, {}, &Stretch::end);
-    for (; at != stretches_.end(); ++at) {
+    for (int n = 1; at != stretches_.end(); ++at, ++n) {
         // Slurm looks one stretch beyond the end for this.
         if (later == 0 && std::next(at) != stretches_.end() &&
             std::next(at)->usable.offers_beyond(usable, at->usable, among)) {
@@ -75,6 +81,9 @@ Seconds NodeSpace::usable(const NodeSet& among, Seconds start, Seconds end, Node
             break;
         }
         usable &= at->usable;
+        if (later > 0 && n % often == 0 && usable.count() < least) {
+            break; // it will not become more
+        }
     }
     return later;
 }

@@ -26,8 +26,9 @@ class NodeSpace {
 
     // The nodes of `among` that are usable from start to end, into `usable`; and the first date
     // from which more of them are, 0 if there is none. A stretch that begins exactly at the end
-    // still counts.
-    Seconds usable(const NodeSet& among, Seconds start, Seconds end, NodeSet& usable) const;
+    // still counts. Where there are fewer than `least`, some of those found may not be usable.
+    Seconds usable(const NodeSet& among, Seconds start, Seconds end, std::uint32_t least,
+                   NodeSet& usable) const;
 
     const std::vector<Stretch>& stretches() const { return stretches_; }
     // Records that the table has used up: those of merged stretches are not given back.

@@ -45,6 +45,6 @@ void test_mpi();
 void test_fluid();
 void test_load();
 void test_protocol();
-void test_replay();
+void test_slurm_model();
 
 } // namespace noctule

@@ -428,6 +428,7 @@ int main() {
     test_load();
     test_replay();
     test_protocol();
+    test_slurm_model();
     std::printf("%d passed, %d failed\n", n_passed, n_failed);
     return n_failed == 0 ? 0 : 1;
 }

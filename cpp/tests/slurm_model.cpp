@@ -1,0 +1,280 @@
+// Sets of nodes, the choice of runs, the plan of backfilling and the clocks: by hand, and against
+// their most naive versions.
+#include "slurm/best_fit.hpp"
+#include "slurm/clocks.hpp"
+#include "slurm/ends.hpp"
+#include "slurm/node_space.hpp"
+#include "tests/checks.hpp"
+
+#include <map>
+
+namespace noctule {
+
+namespace {
+
+using namespace slurm;
+using Plain = std::set<NodeIndex>;
+
+Plain plain(const NodeSet& nodes) {
+    Plain found;
+    nodes.for_each([&](NodeIndex node) { found.insert(node); });
+    return found;
+}
+
+NodeSet set_of(std::uint32_t n_nodes, const Plain& members) {
+    NodeSet nodes(n_nodes);
+    for (const NodeIndex node : members) {
+        nodes.add(node);
+    }
+    return nodes;
+}
+
+Plain draw_members(Random& random, std::uint32_t n_nodes) {
+    Plain members;
+    const std::uint32_t density = draw(random, 1, 9);
+    for (NodeIndex node = 0; node < n_nodes; ++node) {
+        if (draw(random, 0, 9) < density) {
+            members.insert(node);
+        }
+    }
+    return members;
+}
+
+void node_sets_are_sets() {
+    Random random(1);
+    for (int i = 0; i < 300; ++i) {
+        const std::uint32_t n = draw(random, 1, 300);
+        const Plain a = draw_members(random, n);
+        const Plain b = draw_members(random, n);
+        const NodeSet one = set_of(n, a);
+        const NodeSet other = set_of(n, b);
+        Plain both;
+        Plain either = a;
+        Plain only;
+        for (NodeIndex node = 0; node < n; ++node) {
+            if (a.contains(node) && b.contains(node)) {
+                both.insert(node);
+            }
+            if (b.contains(node)) {
+                either.insert(node);
+            }
+            if (a.contains(node) && !b.contains(node)) {
+                only.insert(node);
+            }
+        }
+        CHECK(plain(one & other) == both && plain(one | other) == either);
+        CHECK(plain(one - other) == only && one.count() == a.size());
+        CHECK(one.count_common(other) == both.size() && one.intersects(other) == !both.empty());
+        CHECK(one.contains(other) == (both == b) && one.empty() == a.empty());
+        Plain again;
+        NodeIndex end = 0;
+        one.for_each_run([&](NodeRun run) {
+            CHECK(again.empty() || run.first > end);
+            end = run.first + run.size;
+            for (NodeIndex node = run.first; node < end; ++node) {
+                again.insert(node);
+            }
+        });
+        CHECK(again == a);
+        CHECK(SparseNodes(one).count_common(other) == both.size());
+    }
+}
+
+// The choice as the specification tells it, for nodes that are all alike.
+std::optional<Plain> naive_choice(const Plain& offered, std::uint32_t n) {
+    if (offered.size() < n) {
+        return std::nullopt;
+    }
+    std::vector<std::vector<NodeIndex>> runs;
+    for (const NodeIndex node : offered) {
+        if (runs.empty() || runs.back().back() + 1 != node) {
+            runs.emplace_back();
+        }
+        runs.back().push_back(node);
+    }
+    Plain chosen;
+    while (chosen.size() < n) {
+        const std::size_t left = n - chosen.size();
+        std::size_t best = runs.size();
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            const bool enough = runs[i].size() >= left;
+            const bool best_is = best < runs.size() && runs[best].size() >= left;
+            if (runs[i].empty()) {
+                continue;
+            }
+            if (best == runs.size() || (enough && !best_is) ||
+                (enough && runs[i].size() < runs[best].size()) ||
+                (!enough && !best_is && runs[i].size() > runs[best].size())) {
+                best = i;
+            }
+        }
+        for (const NodeIndex node : runs[best]) {
+            if (chosen.size() < n) {
+                chosen.insert(node);
+            }
+        }
+        runs[best].clear();
+    }
+    return chosen;
+}
+
+void the_tightest_run_is_chosen() {
+    Random random(2);
+    for (int i = 0; i < 500; ++i) {
+        const std::uint32_t n_nodes = draw(random, 1, 150);
+        const std::vector<Node> nodes(n_nodes, Node{.cpus = 4});
+        BestFit fit(nodes);
+        const Plain offered = draw_members(random, n_nodes);
+        const std::uint32_t n = draw(random, 1, n_nodes);
+        NodeSet chosen(n_nodes);
+        const bool found = fit.choose(set_of(n_nodes, offered), {n, n, n, std::int64_t{n}}, chosen);
+        const std::optional<Plain> expected = naive_choice(offered, n);
+        CHECK(found == expected.has_value());
+        CHECK(!found || plain(chosen) == *expected);
+    }
+}
+
+void needs_of_special_kinds_are_met() {
+    // Nodes 0-2, 4-5 and 7-9 are free.
+    const std::vector<Node> alike(10, Node{.cpus = 2});
+    BestFit fit(alike);
+    const NodeSet offered = set_of(10, {0, 1, 2, 4, 5, 7, 8, 9});
+    NodeSet chosen(10);
+    CHECK(fit.choose(offered, {2, 2, 2, 2}, chosen) && plain(chosen) == Plain({4, 5}));
+    CHECK(fit.choose(offered, {4, 4, 4, 4}, chosen) && plain(chosen) == Plain({0, 1, 2, 4}));
+    CHECK(fit.choose(offered, {3, 3, 3, 3, true}, chosen) && plain(chosen) == Plain({0, 1, 2}));
+    CHECK(!fit.choose(offered, {4, 4, 4, 4, true}, chosen));
+    // -N 7-9 asks for nine and accepts seven; -N 9 does not.
+    CHECK(fit.choose(offered, {7, 9, 9, 7}, chosen) && chosen.count() == 8);
+    CHECK(!fit.choose(offered, {9, 9, 9, 9}, chosen));
+    // A required node: from it upwards, then downwards.
+    const NodeSet required = set_of(10, {8});
+    CHECK(fit.choose(offered, {3, 3, 3, 3, false, &required}, chosen) &&
+          plain(chosen) == Plain({7, 8, 9}));
+    const NodeSet busy = set_of(10, {3});
+    CHECK(!fit.choose(offered, {1, 1, 1, 1, false, &busy}, chosen));
+    // CPUs that two small nodes do not have: the largest nodes first.
+    std::vector<Node> mixed(10, Node{.cpus = 2});
+    mixed[5].cpus = mixed[9].cpus = 8;
+    BestFit other(mixed);
+    CHECK(other.choose(offered, {2, 2, 2, 10}, chosen) && plain(chosen) == Plain({5, 9}));
+    CHECK(!other.choose(offered, {2, 2, 2, 17}, chosen));
+}
+
+// A plan as one set of nodes for every minute.
+void plans_take_nodes_away_for_a_time() {
+    Random random(3);
+    constexpr Seconds minute = 60;
+    constexpr Seconds n_minutes = 60;
+    constexpr std::uint32_t n_nodes = 70;
+    for (int i = 0; i < 60; ++i) {
+        NodeSpace space;
+        space.reset(0, n_minutes * minute, NodeSet(n_nodes, true));
+        std::vector<Plain> naive(n_minutes);
+        for (Plain& nodes : naive) {
+            nodes = plain(NodeSet(n_nodes, true));
+        }
+        for (int step = 0; step < 12; ++step) {
+            const Seconds from = draw(random, 0, 50);
+            const Seconds to = from + draw(random, 1, 9);
+            const Plain taken = draw_members(random, n_nodes);
+            space.reserve(from * minute, to * minute, set_of(n_nodes, taken));
+            for (Seconds m = from; m < to; ++m) {
+                std::erase_if(naive[static_cast<std::size_t>(m)],
+                              [&](NodeIndex node) { return taken.contains(node); });
+            }
+            const Seconds start = draw(random, 0, 3500);
+            const Seconds end = start + draw(random, 1, 1500);
+            NodeSet found(n_nodes);
+            space.usable(NodeSet(n_nodes, true), start, end, 0, found);
+            Plain expected = plain(NodeSet(n_nodes, true));
+            for (Seconds m = 0; m < n_minutes; ++m) {
+                if ((m + 1) * minute > start && m * minute <= end) {
+                    std::erase_if(expected, [&](NodeIndex node) {
+                        return !naive[static_cast<std::size_t>(m)].contains(node);
+                    });
+                }
+            }
+            // Where minutes are alike they are one stretch: one that begins at the end counts.
+            CHECK(plain(found) == expected);
+            CHECK(space.is_free(start, end, found));
+        }
+        for (std::size_t k = 1; k < space.stretches().size(); ++k) {
+            CHECK(space.stretches()[k - 1].end == space.stretches()[k].begin);
+            CHECK(space.stretches()[k - 1].usable != space.stretches()[k].usable);
+        }
+    }
+}
+
+void plans_tell_when_more_nodes_are_free() {
+    NodeSpace space;
+    space.reset(0, 6000, NodeSet(4, true));
+    space.reserve(600, 1200, set_of(4, {0, 1}));
+    space.reserve(1200, 1800, set_of(4, {1, 2}));
+    NodeSet found(4);
+    // From 0 to 599 nothing is in the way; from 0 to 600 the first plan still counts. More than
+    // are left within the first plan is free after it.
+    CHECK(space.usable(NodeSet(4, true), 0, 599, 0, found) == 1200 && found.count() == 4);
+    CHECK(space.usable(NodeSet(4, true), 0, 600, 0, found) == 1200 && found.count() == 2);
+    CHECK(space.usable(NodeSet(4, true), 700, 1300, 0, found) == 1200 && found.count() == 1);
+    CHECK(space.usable(NodeSet(4, true), 1800, 3000, 0, found) == 0 && found.count() == 4);
+    CHECK(space.n_records() == 4);
+}
+
+void main_passes_keep_their_distance() {
+    Drive drive;
+    drive.first_tick = 0.25;
+    drive.tick_period = 1.0;
+    drive.first_full = 60.0;
+    MainClock clock(drive, Parameters{});
+    CHECK(clock.next().time == 60.25 && clock.next().full);
+    clock.request(2.0);
+    CHECK(clock.next().time == 2.25 && !clock.next().full);
+    clock.ran({2.25, false});
+    clock.request(2.5); // three whole seconds after 2: the tick of 5
+    CHECK(clock.next().time == 5.25);
+    clock.ran({5.25, false});
+    clock.skip_until(200.0);
+    CHECK(clock.next().time == 240.25 && clock.next().full);
+    clock.request(239.5);
+    CHECK(clock.next().time == 240.25 - 0.0 && clock.next().full);
+}
+
+void backfilling_sleeps_and_looks() {
+    Drive drive;
+    drive.first_backfill = 10.5;
+    drive.backfill_overhead = 0.0;
+    BackfillClock clock(drive, Parameters{});
+    CHECK(clock.next(5.0) == 10.5);
+    clock.ran(10.5, 10.5);
+    CHECK(clock.next(9.0) == infinity); // nothing has changed since
+    CHECK(clock.next(10.0) == 40.5);
+    clock.look_until(55.2, 9.0); // each second, in vain
+    CHECK(clock.next(55.0) == 55.5);
+    clock.ran(55.5, 57.6);
+    CHECK(clock.next(60.0) == 87.6);
+}
+
+void limits_are_checked_each_half_minute() {
+    Drive drive;
+    drive.first_tick = 0.5;
+    drive.first_limit_check = 3.0;
+    LimitClock clock(drive);
+    CHECK(clock.first_from(0.0) == 3.5 && clock.first_from(4.0) == 33.5);
+    CHECK(clock.first_from(100.0) == 123.5);
+}
+
+} // namespace
+
+void test_slurm_model() {
+    node_sets_are_sets();
+    the_tightest_run_is_chosen();
+    needs_of_special_kinds_are_met();
+    plans_take_nodes_away_for_a_time();
+    plans_tell_when_more_nodes_are_free();
+    main_passes_keep_their_distance();
+    backfilling_sleeps_and_looks();
+    limits_are_checked_each_half_minute();
+}
+
+} // namespace noctule
