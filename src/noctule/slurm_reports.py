@@ -38,14 +38,17 @@ def backtest_result(found: Backtest) -> Result:
         lines.append(f"{n_hidden} accounts with fewer jobs: see --json or --csv")
     if found.n_only_simulated:
         lines.append(
-            f"{found.n_only_simulated} jobs started in the model only: they had left the queue"
+            f"jobs that started in the model only, and in truth left the queue: "
+            f"{found.n_only_simulated}"
         )
+    lines += [f"note: {note}" for note in found.notes]
     data = {
         "phases": found.n_phases,
         "seed": found.seed,
         "classes": class_rows(found.classes),
         "not_placed": [asdict(job) for job in found.unplaced],
         "n_only_simulated": found.n_only_simulated,
+        "notes": list(found.notes),
     }
     return Result(data, Table(_HEADERS, list(map(_row, shown))), lines)
 
@@ -98,7 +101,7 @@ def _row(one: ClassError) -> list[str]:
 def _unplaced_lines(found: Backtest) -> Iterator[str]:
     if not found.unplaced:
         return
-    yield f"{len(found.unplaced)} jobs that ran are not placed by the model:"
+    yield f"jobs that ran and that the model does not place: {len(found.unplaced)}"
     reasons = Counter(job.reason for job in found.unplaced)
     for reason, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0])):
         ids = [job.job_id for job in found.unplaced if job.reason == reason]

@@ -8,7 +8,8 @@ from typing import Any
 
 from noctule.console import Result, Table, plain_table
 from noctule.slurm.backtest import class_rows
-from noctule.slurm.whatif import WORK, Answer, Effect, JobChange, WhatIf
+from noctule.slurm.scheduler_work import WORK
+from noctule.slurm.whatif import Answer, Effect, JobChange, WhatIf
 from noctule.slurm_reports import (
     change_text,
     class_label,
@@ -30,6 +31,7 @@ def whatif_result(found: WhatIf) -> Result:
             "the jobs have no recorded waits: effects are compared with chance only, "
             "not with what the model gets wrong"
         )
+    lines += [f"note: {note}" for note in found.notes]
     return Result(_document(found), lines=lines[1:])
 
 
@@ -44,6 +46,7 @@ def _document(found: WhatIf) -> dict[str, Any]:
         "seed": found.seed,
         "backtest": None if found.backtest is None else class_rows(found.backtest.classes),
         "present": asdict(found.present),
+        "notes": list(found.notes),
         "changes": [_answer_document(answer) for answer in found.answers],
     }
 
@@ -83,7 +86,7 @@ def _answer_lines(found: WhatIf, answer: Answer) -> Iterator[str]:
         headers = ("most changed", "present", "changed", "effect", "why (s)")
         yield from plain_table(Table(headers, rows, of_numbers=False))
     if answer.n_lost:
-        yield f"{answer.n_lost} jobs do not start any more"
+        yield f"jobs that do not start any more: {answer.n_lost}"
     for reason, count in sorted(answer.dropped.items(), key=lambda item: (-item[1], item[0])):
         yield f"  {count}: {reason}"
     yield from answer.notes

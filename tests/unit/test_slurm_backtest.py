@@ -13,7 +13,7 @@ from slurm_rows import CONF, row, sacct_file
 
 from noctule.cli import main
 from noctule.errors import InputError
-from noctule.slurm.backtest import backtest, compare_runs
+from noctule.slurm.backtest import backtest_site, compare_runs
 from noctule.slurm.job_classes import job_classes, size_class
 
 
@@ -21,7 +21,7 @@ def run_with(*starts):
     """Return what a comparison needs of a run."""
     state = ["waiting" if start is None else "completed" for start in starts]
     dates = np.array([math.nan if start is None else start for start in starts])
-    return SimpleNamespace(start=dates, state=state, schedule=SimpleNamespace(notes=()))
+    return SimpleNamespace(start=dates, state=state, notes=())
 
 
 def test_errors_are_those_of_hand_computed_waits():
@@ -89,15 +89,15 @@ def test_a_record_that_the_model_makes_itself_has_no_error_but_that_of_phases():
     # an idle machine: each job waits for the next tick, 3 s after the last pass at most
     jobs = [job(100 * i, 20) for i in range(20)]
     site = site_of(conf_of(2), *jobs, recorded=[100.0 * i + 1 for i in range(20)])
-    found = backtest(site, n_phases=4, seed=3)
+    found = backtest_site(site, n_phases=4, seed=3)
     assert abs(found.classes[0].error) < 2
-    assert found == backtest(site, n_phases=4, seed=3)
-    assert found != backtest(site, n_phases=4, seed=4)
+    assert found == backtest_site(site, n_phases=4, seed=3)
+    assert found != backtest_site(site, n_phases=4, seed=4)
 
 
 def test_jobs_without_a_record_are_refused():
     with pytest.raises(InputError, match="no recorded starts, expected rows of sacct"):
-        backtest(site_of(conf_of(2), job(0, 5)))
+        backtest_site(site_of(conf_of(2), job(0, 5)))
 
 
 @pytest.fixture

@@ -33,8 +33,7 @@ def backtest(
     before noctule slurm whatif believes it.
     """
     from noctule.output_file import check_file
-    from noctule.slurm.backtest import backtest as replay_record
-    from noctule.slurm.backtest import class_rows
+    from noctule.slurm.backtest import backtest_site, class_rows
     from noctule.slurm_reports import backtest_result, write_rows
 
     with speaking(as_json=as_json, quiet=quiet) as console:
@@ -42,7 +41,7 @@ def backtest(
             check_file(csv_file, force=force)
         site, _, talk = open_site(**where)
         console.talk.notes(talk)
-        found = replay_record(site, n_phases=phases, seed=seed)
+        found = backtest_site(site, n_phases=phases, seed=seed)
         if csv_file is not None:
             write_rows(csv_file, class_rows(found.classes), force=force)
         console.show(backtest_result(found))

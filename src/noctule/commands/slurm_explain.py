@@ -36,21 +36,12 @@ def explain(
 ) -> ExitCode:
     """Say why jobs waited: intervals, each with its cause, that sum to the wait."""
     from noctule.explain_reports import explanation_result
-    from noctule.slurm.clocks import Clocks
-    from noctule.slurm.explain import Explainer
-    from noctule.slurm.lifetimes import recorded_lifetimes, simulated_lifetimes
-    from noctule.slurm.site_run import phase_seeds, run_site
+    from noctule.slurm.explain import explain_waits
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         site, _, talk = open_site(**where)
         console.talk.notes(talk)
-        if recorded:
-            lifetimes = recorded_lifetimes(site)
-        else:
-            clocks = Clocks.drawn(phase_seeds(1, seed)[0], site.settings)
-            lifetimes = simulated_lifetimes(run_site(site, clocks, keep_passes=True))
-        explainer = Explainer(site, lifetimes)
-        found = [explainer.explain_id(job_id) for job_id in job_ids]
+        found, notes = explain_waits(site, job_ids, seed=seed, recorded=recorded)
         basis = "the record" if recorded else f"the model, seed {seed}"
-        console.show(explanation_result(found, basis=basis, notes=list(explainer.notes())))
+        console.show(explanation_result(found, basis=basis, notes=notes))
     return ExitCode.OK

@@ -1,23 +1,40 @@
-"""Slurm: a site's configuration and accounting log, read and written.
+"""Slurm: a site's configuration and accounting log, and what would happen if they were others.
 
 `read_settings` reads a slurm.conf, `read_site` a configuration with the jobs of its accounting;
-`save_site` and `load_site` write and read the folder that they are kept in.
+`save_site` and `load_site` write and read the folder that they are kept in. `backtest_site`
+compares the model with the record, `what_if` the present with changes, and `explain_waits` says
+why jobs waited.
 """
 
 from __future__ import annotations
 
+from noctule.slurm.backtest import Backtest, ClassError, Unplaced, backtest_site
+from noctule.slurm.conf import Conf, read_conf
+from noctule.slurm.explain import explain_waits
 from noctule.slurm.export import completion_text, sacct_text
 from noctule.slurm.hostlist import compress_hosts, expand_hosts
 from noctule.slurm.import_report import ImportReport
 from noctule.slurm.recorded import Recorded
 from noctule.slurm.requests import Request, Requests, SlurmDependency
+from noctule.slurm.scheduler_work import Work
 from noctule.slurm.settings import SlurmSettings, read_settings
 from noctule.slurm.site import SiteExtras, SlurmSite
 from noctule.slurm.site_files import load_site, save_site
 from noctule.slurm.site_reading import ReadSite, SiteFiles, read_site
+from noctule.slurm.wait_causes import Cause, Explanation, Interval
+from noctule.slurm.whatif import Answer, Effect, JobChange, WhatIf, what_if
 
 __all__ = [
+    "Answer",
+    "Backtest",
+    "Cause",
+    "ClassError",
+    "Conf",
+    "Effect",
+    "Explanation",
     "ImportReport",
+    "Interval",
+    "JobChange",
     "ReadSite",
     "Recorded",
     "Request",
@@ -27,12 +44,19 @@ __all__ = [
     "SlurmDependency",
     "SlurmSettings",
     "SlurmSite",
+    "Unplaced",
+    "WhatIf",
+    "Work",
+    "backtest_site",
     "completion_text",
     "compress_hosts",
     "expand_hosts",
+    "explain_waits",
     "load_site",
+    "read_conf",
     "read_settings",
     "read_site",
     "sacct_text",
     "save_site",
+    "what_if",
 ]

@@ -67,14 +67,15 @@ class Backtest:
     classes: tuple[ClassError, ...]
     unplaced: tuple[Unplaced, ...]
     n_only_simulated: int
+    notes: tuple[str, ...] = ()
 
     def errors(self) -> Mapping[tuple[str, str], float]:
         """Return the error of each class of jobs, by kind and name."""
         return {(one.kind, one.name): one.rms_error for one in self.classes}
 
 
-def backtest(site: SlurmSite, *, n_phases: int = 8, seed: int = 1) -> Backtest:
-    """Replay the record of a site under its present configuration."""
+def backtest_site(site: SlurmSite, *, n_phases: int = 8, seed: int = 1) -> Backtest:
+    """Replay the record of a site under its present configuration, once for each phase."""
     if site.recorded is None:
         raise InputError(
             f"{site.workload.name}: the jobs have no recorded starts, expected rows of sacct"
@@ -100,6 +101,7 @@ def compare_runs(site: SlurmSite, runs: Sequence[SiteRun], *, seed: int) -> Back
         classes=tuple(_error(one, waits, simulated_waits) for one in classes if len(one.jobs)),
         unplaced=tuple(_unplaced(site, runs, never, job) for job in lost.tolist()),
         n_only_simulated=int((np.isnan(recorded) & ~never.all(axis=0)).sum()),
+        notes=runs[0].notes,
     )
 
 
@@ -154,7 +156,7 @@ def why_not_started(site: SlurmSite, run: SiteRun, job: int) -> str:
     if request.dependencies:
         return f"waits for {','.join(map(str, request.dependencies))}, which is never met"
     if run.state[job] == "rejected":
-        return f"refused: {'; '.join(run.schedule.notes) or 'no node can ever meet its request'}"
+        return f"refused: {'; '.join(run.notes) or 'no node can ever meet its request'}"
     return "still waiting when nothing could happen any more"
 
 

@@ -2,7 +2,7 @@
 
 The model tells when jobs ran, where, and when its schedulers ran; it does not tell what each pass
 thought of each job. So the state of the machine is replayed between submission and start, and every
-stretch gets the first cause that applies, in the order of `Cause`: see docs/howto/slurm-answers.md.
+stretch gets the first cause that applies, in the order of `Cause`: see docs/reference/slurm.md.
 """
 
 from __future__ import annotations
@@ -18,14 +18,38 @@ import numpy.typing as npt
 from noctule.errors import InputError
 from noctule.parts import Parts
 from noctule.slurm.allowed_hosts import AllowedHosts
+from noctule.slurm.clocks import Clocks
 from noctule.slurm.eligibility import Eligibility
-from noctule.slurm.lifetimes import BusyHosts, Lifetimes
+from noctule.slurm.lifetimes import (
+    BusyHosts,
+    Lifetimes,
+    recorded_lifetimes,
+    simulated_lifetimes,
+)
 from noctule.slurm.site import SlurmSite
+from noctule.slurm.site_run import phase_seeds, run_site
 from noctule.slurm.wait_causes import Cause, Explanation, Interval, merged
 from noctule.slurm.waiting_order import WaitingOrder
 
 _MOST_NAMED = 3
 Positions = npt.NDArray[np.intp]
+
+
+def explain_waits(
+    site: SlurmSite, job_ids: Sequence[str], *, seed: int = 1, recorded: bool = False
+) -> tuple[list[Explanation], list[str]]:
+    """Explain the waits of jobs, and say in sentences what that rests on.
+
+    The schedule is that of one run of the model, with phases of the clocks drawn by `seed`, or the
+    recorded one.
+    """
+    if recorded:
+        lifetimes = recorded_lifetimes(site)
+    else:
+        clocks = Clocks.drawn(phase_seeds(1, seed)[0], site.settings)
+        lifetimes = simulated_lifetimes(run_site(site, clocks, keep_passes=True))
+    explainer = Explainer(site, lifetimes)
+    return [explainer.explain_id(job_id) for job_id in job_ids], list(explainer.notes())
 
 
 class Explainer:

@@ -35,6 +35,7 @@ class SiteRun:
         rows: the row of each job in the schedule, -1 for none.
         schedule: the whole of it, with the hosts of each job.
         statistics: of the schedulers, as sdiag tells them.
+        notes: what the model does not do of what was asked, and what was odd, in sentences.
         main_passes: dates, where they were kept; so are `backfill_passes`.
     """
 
@@ -45,6 +46,7 @@ class SiteRun:
     rows: list[int]
     schedule: Schedule
     statistics: Mapping[str, Any]
+    notes: tuple[str, ...]
     main_passes: Floats
     backfill_passes: Floats
 
@@ -90,6 +92,7 @@ def run_site(site: SlurmSite, clocks: Clocks, *, keep_passes: bool = False) -> S
         rows=rows,
         schedule=schedule,
         statistics=model.statistics(),
+        notes=(*dict.fromkeys((*model.notes, *schedule.notes)),),
         main_passes=np.array([p.date for p in passes if p.kind != "backfill"]),
         backfill_passes=np.array([p.date for p in passes if p.kind == "backfill"]),
     )

@@ -20,11 +20,9 @@ from noctule.slurm.conf import Conf
 from noctule.slurm.explain import Explainer
 from noctule.slurm.job_classes import JobClass, job_classes
 from noctule.slurm.lifetimes import simulated_lifetimes
-from noctule.slurm.scheduler_work import WORK, Work, mean_work, work_of
+from noctule.slurm.scheduler_work import Work, mean_work, work_of
 from noctule.slurm.site import SlurmSite
 from noctule.slurm.site_run import run_phases
-
-__all__ = ["WORK", "Answer", "Effect", "JobChange", "WhatIf", "what_if"]
 
 #: Called with what is being run.
 Say = Callable[[str], object]
@@ -82,13 +80,17 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """Changes against the present; `backtest` is None where the jobs have no record."""
+    """Changes against the present; `backtest` is None where the jobs have no record.
+
+    `notes` are about the present; those of an answer are what a change adds to them.
+    """
 
     n_phases: int
     seed: int
     backtest: Backtest | None
     present: Work
     answers: tuple[Answer, ...]
+    notes: tuple[str, ...] = ()
 
 
 def what_if(
@@ -113,7 +115,7 @@ def what_if(
             say(f"{text}: {n_phases} runs")
         ensemble = _Ensemble(one.site, n_phases, seed)
         answers.append(_answer(text, present, ensemble, made=one, tested=tested, n_jobs=n_jobs))
-    return WhatIf(n_phases, seed, tested, present.work(), tuple(answers))
+    return WhatIf(n_phases, seed, tested, present.work(), tuple(answers), present.notes)
 
 
 class _Ensemble:
@@ -122,6 +124,7 @@ class _Ensemble:
     def __init__(self, site: SlurmSite, n_phases: int, seed: int) -> None:
         self.site = site
         self.runs = list(run_phases(site, n_phases=n_phases, seed=seed, keep_passes=True))
+        self.notes = self.runs[0].notes
         self._explainers: list[Explainer] = []
 
     def waits(self) -> Floats:
@@ -181,7 +184,7 @@ def _answer(
         ),
         n_lost=int(lost.sum()),
         dropped=made.dropped,
-        notes=made.notes,
+        notes=(*made.notes, *(note for note in changed.runs[0].notes if note not in present.notes)),
     )
 
 
