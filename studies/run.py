@@ -4,10 +4,9 @@
 
 A study is a folder here with `campaign.toml` and, where a paper printed figures, `published.toml`,
 where it says what is better than what, `claims.toml`. One with a `report.py` has a page of its own
-under docs/studies, which `report(results, folder)` writes. A study may have further campaigns,
-`campaign-PART.toml`: then `report_campaigns(folders, folder)` gets where the results of each are.
-The exit code is 1 if one of our figures differs by more than the study allows, or if a claim does
-not hold.
+under docs/studies, which `report(results, folder)` writes. One that is no campaign has a `study.py`
+whose `run(output, pages)` does it all. The exit code is 1 if one of our figures
+differs by more than the study allows, or if a claim does not hold.
 """
 
 from __future__ import annotations
@@ -179,19 +178,24 @@ def overview(results: pd.DataFrame) -> None:
     print("\n".join(plain_table(Table([*axes, *names], rows))))
 
 
+def _studies() -> Iterator[Path]:
+    for name in ("campaign.toml", "study.py"):
+        yield from HERE.glob(f"*/{name}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", choices=sorted(p.parent.name for p in HERE.glob("*/campaign.toml")))
+    parser.add_argument("name", choices=sorted({p.parent.name for p in _studies()}))
     parser.add_argument("--workers", type=int)
     parser.add_argument("--logs", help="folder with logs of the Parallel Workloads Archive")
     parser.add_argument("-o", "--output", help="folder of the results (out/studies/NAME)")
     parser.add_argument("--pages", type=Path, default=PAGES, help="folder of reports")
     options = parser.parse_args()
     folder = HERE / options.name
-    output = Path(options.output or Path("out") / "studies" / options.name)
-    campaigns = sorted(folder.glob("campaign-*.toml"))
-    outputs = {path.stem: output.with_name(f"{output.name}-{path.stem}") for path in campaigns}
-    outputs["campaign"] = output
+    output = options.output or Path("out") / "studies" / options.name
+    if (folder / "study.py").exists():
+        study = runpy.run_path(str(folder / "study.py"))["run"]
+        return 0 if study(Path(output), options.pages / options.name) else 1
     try:
         n_failed = 0
         for stem, where in outputs.items():

@@ -31,6 +31,8 @@ def whatif_result(found: WhatIf) -> Result:
             "the jobs have no recorded waits: effects are compared with chance only, "
             "not with what the model gets wrong"
         )
+    if found.n_phases == 1:
+        lines.append("one phase tells nothing about chance: --phases 2 or more does")
     lines += [f"note: {note}" for note in found.notes]
     return Result(_document(found), lines=lines[1:])
 

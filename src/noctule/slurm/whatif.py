@@ -106,13 +106,13 @@ def what_if(
     """Compare a site with itself after each of some changes; `n_jobs` that move most are told."""
     changed = [changed_site(site, conf, text) for text in changes]
     if say is not None:
-        say(f"present configuration: {n_phases} runs")
+        say(f"present configuration, runs: {n_phases}")
     present = _Ensemble(site, n_phases, seed)
     tested = None if site.recorded is None else compare_runs(site, present.runs, seed=seed)
     answers = []
     for text, one in zip(changes, changed, strict=True):
         if say is not None:
-            say(f"{text}: {n_phases} runs")
+            say(f"{text}, runs: {n_phases}")
         ensemble = _Ensemble(one.site, n_phases, seed)
         answers.append(_answer(text, present, ensemble, made=one, tested=tested, n_jobs=n_jobs))
     return WhatIf(n_phases, seed, tested, present.work(), tuple(answers), present.notes)
