@@ -5,9 +5,11 @@ Columns of equal length; `site` makes a workload and requests of them.
 
 from __future__ import annotations
 
+import gc
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Any
@@ -65,6 +67,28 @@ def jobs_from_sacct(
     zone: tzinfo | None = None,
 ) -> SiteJobs:
     """Read what the export command printed, in one or more files."""
+    with _uncollected():
+        return _jobs_from_sacct(paths, settings, report, zone)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep Python from looking for garbage among millions of new objects, of which none is."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _jobs_from_sacct(
+    paths: Sequence[str | os.PathLike[str]],
+    settings: SlurmSettings,
+    report: ImportReport,
+    zone: tzinfo | None,
+) -> SiteJobs:
     tables = [read_sacct_rows(path, report, zone=zone) for path in paths]
     jobs = sacct_jobs(tables, report)
     if not jobs:
