@@ -1,4 +1,4 @@
-"""Our reading of a slurm.conf is that of the controller which reads it. `make test-slurm` runs it."""
+"""Our reading of a slurm.conf is that of the controller that reads it. `make test-slurm`."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from noctule.errors import InputError
 from noctule.slurm.anonymise import Names, number_text
 from noctule.slurm.cluster_settings import (
     Accounting,
@@ -27,6 +28,14 @@ from noctule.slurm.values import FLAG, TEXT, WEIGHTS, WORDS, SettingFacts, setti
 Rewrite = Callable[[Names, str], str]
 
 _SECTIONS = (Priority, Select, Preemption, PowerSaving, Ends, Limits, Accounting)
+
+
+def _some_nodes(names: Names, text: str) -> str:
+    """Replace a list of hosts; one with numbers of nodes behind it (`n[1-9]:2`) is left out."""
+    try:
+        return names.nodes(text)
+    except InputError:
+        return ""
 
 
 def _script(_: Names, text: str) -> str:
@@ -64,7 +73,7 @@ def _listed_resources(names: Names, text: str) -> str:
 # keys whose values are names; those of closed sets of words and of numbers need no rule
 _RULES: dict[str, Rewrite] = {
     "nodes": lambda names, text: names.nodes(text),
-    "suspendexcnodes": lambda names, text: names.nodes(text),
+    "suspendexcnodes": _some_nodes,
     "suspendexcparts": _counted("p"),
     "qos": _counted("q"),
     "allowqos": _counted("q"),

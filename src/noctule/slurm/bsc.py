@@ -36,7 +36,7 @@ def is_bsc_trace(path: str | os.PathLike[str]) -> bool:
     if name.endswith((".sim", ".sim.gz", ".sim.xz")):
         return True
     data = read_bytes(path)
-    return b"\0" in data[:64] and any(len(data) % record.size == 0 for record in _RECORDS)
+    return b"\0" in data[:64]
 
 
 def read_bsc(path: str | os.PathLike[str], report: ImportReport) -> SiteJobs:

@@ -16,14 +16,13 @@ from noctule.slurm.bsc import is_bsc_trace, read_bsc
 from noctule.slurm.conf import Conf, read_conf
 from noctule.slurm.gres import GresDevice, read_gres_conf
 from noctule.slurm.import_report import ImportReport
+from noctule.slurm.sacct_rows import text_lines
 from noctule.slurm.settings import SlurmSettings, settings_from
 from noctule.slurm.site import SiteExtras, SlurmSite, import_site
 from noctule.slurm.site_extras import SiteMap, read_outages, read_reservations, read_usage
 from noctule.slurm.site_jobs import SiteJobs, jobs_from_sacct, jobs_from_workload
 from noctule.slurm.stamps import Stamps
 from noctule.slurm.topology import read_topology
-
-_START = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,8 @@ def read_jobs(
     processors: str | None = None,
 ) -> SiteJobs:
     """Read jobs as their file has them: rows of sacct, a trace of BSC, a log or a workload."""
-    if _is_sacct(files.jobs):
+    first = next(text_lines(files.jobs), "")
+    if "|" in first and "JobID" in first:
         paths = [files.jobs] if files.running is None else [files.jobs, files.running]
         jobs = jobs_from_sacct(paths, settings, report, zone=zone)
         if files.running is None:
@@ -87,31 +87,16 @@ def read_jobs(
         raise InputError(f"{files.running}: only rows of sacct tell which jobs ran already")
     if is_bsc_trace(files.jobs):
         return read_bsc(files.jobs, report)
-    workload = (
-        load_workload(files.jobs, walltime_factor=None)
-        if _is_log(files.jobs)
-        else (load_workload(files.jobs))
-    )
-    unit = processors or _usual_unit(files.jobs, settings)
+    is_log = first.lstrip()[:1] not in ("{", "[")
+    workload = load_workload(files.jobs, walltime_factor=None if is_log else 1)
+    # a log counts processors; the hosts of a workload are those of the platform
+    usual = "nodes" if settings.select.is_linear and not is_log else "cpus"
+    unit = processors or usual
     report.n_rows = len(workload)
     for rule in workload.reading:
         report.count(rule.rule, rule.n_jobs)
     report.notes.append(f"{files.jobs}: processors of jobs are taken as {unit} of Slurm")
     return jobs_from_workload(workload, settings, unit=unit)
-
-
-def _is_sacct(path: str) -> bool:
-    first = read_bytes(path)[:_START].partition(b"\n")[0]
-    return b"|" in first and b"JobID" in first
-
-
-def _is_log(path: str) -> bool:
-    return read_bytes(path)[:_START].lstrip()[:1] not in (b"{", b"[")
-
-
-def _usual_unit(path: str, settings: SlurmSettings) -> str:
-    """A log counts processors; the hosts of a workload are those of the platform."""
-    return "nodes" if settings.select.is_linear and not _is_log(path) else "cpus"
 
 
 def _extras(
