@@ -16,11 +16,14 @@ import pytest
 
 import noctule as nt
 from noctule.errors import InputError
+from noctule.profile import Delay
 from noctule.slurm.clocks import Clocks
 from noctule.slurm.conf import parse_conf
 from noctule.slurm.model import SlurmModel, simulate_slurm
 from noctule.slurm.requests import Request, Requests, SlurmDependency
 from noctule.slurm.settings import SlurmSettings, settings_from
+from noctule.windows import Maintenance, Windows
+from noctule.workload import Request as WorkloadRequest
 
 CLOCKS = Clocks(
     first_tick=0.25,
@@ -67,8 +70,8 @@ def run(
         nt.Job(
             id=i,
             submit_time=job.submit,
-            request=nt.Request(job.nodes),
-            profile=nt.Delay(job.runtime),
+            request=WorkloadRequest(job.nodes),
+            profile=Delay(job.runtime),
             cancel_time=job.cancel,
         )
         for i, job in enumerate(jobs)
@@ -274,8 +277,9 @@ def test_lighter_nodes_are_taken_first() -> None:
             "slurm.conf",
         )
     )
-    found = run(conf, [Asked(1.0, 9, 1), Asked(1.0, 9, 2)])[0]
-    assert [hosts for _, hosts in found] == ["2", "0 3"]
+    # b1 alone is enough for the first; b2 is not for the second, so that the run a1-a2 is tighter
+    found = run(conf, [Asked(1.0, 9, 1), Asked(1.0, 9, 2), Asked(1.0, 9, 1)])[0]
+    assert [hosts for _, hosts in found] == ["2", "0-1", "3"]
 
 
 def test_jobs_that_can_never_run_are_refused_and_told() -> None:
@@ -289,7 +293,7 @@ def test_jobs_that_can_never_run_are_refused_and_told() -> None:
 
 
 def test_a_maintenance_keeps_jobs_away_that_would_not_end_before_it() -> None:
-    windows = nt.Windows([nt.Maintenance(nt.HostSet.parse("0-3"), 200.0, 300.0)])
+    windows = Windows([Maintenance(nt.HostSet("0-3"), 200.0, 300.0)])
     jobs = [Asked(1.0, 5, 1, limit=2), Asked(1.0, 5, 1, limit=4)]
     found = starts(settings(), jobs, windows=windows)
     assert found[0] == 1.25
@@ -315,7 +319,7 @@ def test_a_slow_backfill_cycle_lets_others_work_and_is_abandoned_if_they_did() -
     # each test costs two seconds: after the first it lets others work for half a second
     jobs = [Asked(1.0, 170, 2, limit=3), *(Asked(1.1, 4, 4) for _ in range(4))]
     workload = nt.Workload.from_jobs(
-        nt.Job(id=i, submit_time=j.submit, request=nt.Request(j.nodes), profile=nt.Delay(j.runtime))
+        nt.Job(id=i, submit_time=j.submit, request=WorkloadRequest(j.nodes), profile=Delay(j.runtime))
         for i, j in enumerate(jobs)
     )
     requests = Requests.of(Request(min_nodes=j.nodes, limit=j.limit) for j in jobs)
