@@ -428,7 +428,9 @@ int main() {
     test_load();
     test_replay();
     test_protocol();
-    test_slurm_model();
+    test_slurm_select();
+    test_slurm_priority();
+    test_slurm_limits();
     std::printf("%d passed, %d failed\n", n_passed, n_failed);
     return n_failed == 0 ? 0 : 1;
 }
