@@ -125,5 +125,6 @@ void bind_view(nb::module_& module);
 void bind_shortcut(nb::module_& module);
 void bind_mpi(nb::module_& module);
 void bind_slurm(nb::module_& module);
+void bind_slurm_accounting(nb::module_& module);
 
 } // namespace noctule

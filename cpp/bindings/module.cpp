@@ -44,5 +44,6 @@ NB_MODULE(_core, module) {
     noctule::bind_shortcut(module);
     noctule::bind_view(module);
     noctule::bind_mpi(module);
+    noctule::bind_slurm_accounting(module);
     noctule::bind_slurm(module);
 }

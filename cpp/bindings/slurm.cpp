@@ -1,6 +1,7 @@
 // The model of Slurm: its settings, requests and clocks come in, a native policy goes out.
 #include "bindings/bindings.hpp"
 
+#include "slurm/account_limits.hpp"
 #include "slurm/fields.hpp"
 #include "slurm/model.hpp"
 
@@ -42,6 +43,8 @@ void bind_settings(nb::module_& module) {
         .def(nb::init<>())
         .def_rw("epoch", &Settings::epoch, "Date of the run's zero, in seconds of the epoch.")
         .def_rw("gres_kinds", &Settings::gres_kinds)
+        .def_rw("priority", &Settings::priority)
+        .def_rw("accounting", &Settings::accounting)
         .def_prop_ro("n_nodes", &Settings::n_nodes)
         .def(
             "add_node",
@@ -60,6 +63,12 @@ void bind_settings(nb::module_& module) {
                 set_fields(partition, numbers);
             },
             nb::arg("name"), nb::arg("nodes"), nb::arg("numbers"), "Add a partition of nodes.")
+        .def(
+            "set_partition_qos",
+            [](Settings& settings, std::size_t partition, std::uint32_t qos) {
+                settings.partitions.at(partition).qos = qos;
+            },
+            nb::arg("partition"), nb::arg("qos"), "Give a partition the limits of a QOS.")
         .def(
             "add_license",
             [](Settings& settings, std::string name, std::uint32_t total) {
@@ -180,12 +189,26 @@ void bind_drive(nb::module_& module) {
 }
 
 Plugins plugins_of(const Settings& settings) {
-    return {.select = [](const Settings& all,
-                         const NodeStates& states) { return make_select_linear(all, states); },
-            .priority = [](const Settings&,
-                           const Requests& requests) { return make_priority_basic(requests); },
-            .limits = nullptr};
-    (void)settings;
+    const bool linear = settings.parameters.select.type == SelectType::linear;
+    Plugins plugins{.select = linear ? make_select_linear : make_select_cons,
+                    .priority = [](const Settings&, const Requests& requests) {
+                        return make_priority_basic(requests);
+                    }};
+    // Limits count what the priorities of the same run know to be used.
+    const auto multifactor = std::make_shared<const Multifactor*>(nullptr);
+    if (settings.priority.multifactor) {
+        plugins.priority = [=](const Settings& all, const Requests& requests) {
+            auto made = std::make_unique<Multifactor>(all, requests);
+            *multifactor = made.get();
+            return made;
+        };
+    }
+    if (settings.accounting.enforces_limits) {
+        plugins.limits = [=](const Settings& all, const Requests& requests) {
+            return std::make_unique<AccountLimits>(all, requests, *multifactor);
+        };
+    }
+    return plugins;
 }
 
 NativePolicy make_slurm(std::shared_ptr<const Settings> settings, const BoundRequests& requests,

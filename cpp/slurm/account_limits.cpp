@@ -18,10 +18,9 @@ std::uint32_t bound_of_nodes(const TresLimits& limits) {
 } // namespace
 
 AccountLimits::AccountLimits(const Settings& settings, const Requests& requests,
-                             const Accounting& accounting, const PriorityParameters& parameters,
                              const Multifactor* multifactor)
-    : settings_(settings), requests_(requests), accounting_(accounting), parameters_(parameters),
-      multifactor_(multifactor), counts_(accounting, n_tres(settings)) {}
+    : settings_(settings), requests_(requests), accounting_(settings.accounting),
+      multifactor_(multifactor), counts_(accounting_, n_tres(settings)) {}
 
 LimitCounts::Owner AccountLimits::owner(const Request& request, std::uint32_t partition) const {
     LimitCounts::Owner owner{.association = request.association, .user = request.user};
@@ -46,9 +45,8 @@ double AccountLimits::counted_minutes(const Request& request) const {
 AccountLimits::Case AccountLimits::make_case(JobIndex job, std::uint32_t partition,
                                              Seconds now) const {
     const Request& request = requests_[job];
-    return {request, owner(request, partition),
-            requested_tres(settings_, parameters_, request, partition), counted_minutes(request),
-            now};
+    return {request, owner(request, partition), requested_tres(settings_, request, partition),
+            counted_minutes(request), now};
 }
 
 double AccountLimits::left_to_run(const Case& one, std::uint32_t tres, std::uint32_t association,
@@ -114,7 +112,7 @@ bool AccountLimits::allows(JobIndex job, std::uint32_t partition, const Choice& 
         return true;
     }
     Case one = make_case(job, partition, now);
-    one.tres = held_tres(settings_, parameters_, one.request, partition, choice);
+    one.tres = held_tres(settings_, one.request, partition, choice);
     LimitCheck check(settings_);
     check_with_nodes(check, one, choice);
     return note(job, check);
@@ -169,7 +167,7 @@ void AccountLimits::start(JobIndex job, std::uint32_t partition, const Choice& c
     counts_.submit(owned);
     const Running& running =
         running_
-            .emplace(job, Running{held_tres(settings_, parameters_, request, partition, choice),
+            .emplace(job, Running{held_tres(settings_, request, partition, choice),
                                   counted_minutes(request), now})
             .first->second;
     counts_.start(owned, running.tres);

@@ -19,8 +19,8 @@ namespace noctule::slurm {
 class AccountLimits final : public Limits {
   public:
     // All must outlive it. Without multifactor nothing is used up, and nobody has a fair share.
-    AccountLimits(const Settings& settings, const Requests& requests, const Accounting& accounting,
-                  const PriorityParameters& parameters, const Multifactor* multifactor);
+    AccountLimits(const Settings& settings, const Requests& requests,
+                  const Multifactor* multifactor);
 
     bool may_submit(JobIndex job, Seconds now) override;
     bool allows(JobIndex job, std::uint32_t partition, Seconds now) override;
@@ -74,7 +74,6 @@ class AccountLimits final : public Limits {
     const Settings& settings_;
     const Requests& requests_;
     const Accounting& accounting_;
-    const PriorityParameters& parameters_;
     const Multifactor* multifactor_;
     LimitCounts counts_;
     std::map<JobIndex, LimitCounts::Owner> submitted_;

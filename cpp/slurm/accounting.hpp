@@ -2,7 +2,7 @@
 // service, and the limits of both; and how priority/multifactor weighs jobs.
 #pragma once
 
-#include "slurm/settings.hpp"
+#include "slurm/units.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -17,11 +17,6 @@ inline constexpr std::uint32_t tres_memory = 1; // in MB
 inline constexpr std::uint32_t tres_node = 2;
 inline constexpr std::uint32_t tres_billing = 3;
 inline constexpr std::uint32_t first_gres_tres = 4;
-
-inline std::uint32_t n_tres(const Settings& settings) {
-    return first_gres_tres +
-           static_cast<std::uint32_t>(settings.gres_kinds.size() + settings.licenses.size());
-}
 
 struct TresLimit {
     std::uint32_t tres;
@@ -106,6 +101,7 @@ enum class UsageReset : std::uint8_t { never, now, daily, weekly, monthly, quart
 
 // Of priority/multifactor.
 struct PriorityParameters {
+    bool multifactor = false; // otherwise the rest says nothing
     double weight_age = 0;
     double weight_association = 0;
     double weight_fair_share = 0;

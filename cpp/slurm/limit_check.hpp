@@ -2,7 +2,7 @@
 // the first that is broken is kept. What a QOS bounds, nothing after it bounds again.
 #pragma once
 
-#include "slurm/accounting.hpp"
+#include "slurm/settings.hpp"
 
 #include <optional>
 #include <set>

@@ -46,14 +46,13 @@ Seconds next_usage_reset(UsageReset period, Seconds last) {
     }
 }
 
-Multifactor::Multifactor(const Settings& settings, const Requests& requests,
-                         const Accounting& accounting, const PriorityParameters& parameters)
-    : settings_(settings), requests_(requests), accounting_(accounting), parameters_(parameters),
-      bounds_aging_(AgingJobs::are_bounded(accounting)),
-      usage_(accounting, n_tres(settings), parameters.decay_half_life),
-      next_(parameters.first_calculation),
-      last_(static_cast<Seconds>(std::floor(parameters.first_calculation))),
-      next_reset_(next_usage_reset(parameters.usage_reset, last_)) {
+Multifactor::Multifactor(const Settings& settings, const Requests& requests)
+    : settings_(settings), requests_(requests), accounting_(settings.accounting),
+      parameters_(settings.priority), bounds_aging_(AgingJobs::are_bounded(accounting_)),
+      usage_(accounting_, n_tres(settings), parameters_.decay_half_life),
+      next_(parameters_.first_calculation),
+      last_(static_cast<Seconds>(std::floor(parameters_.first_calculation))),
+      next_reset_(next_usage_reset(parameters_.usage_reset, last_)) {
     for (const Node& node : settings.nodes) {
         n_cpus_ += node.cpus;
     }
@@ -61,10 +60,10 @@ Multifactor::Multifactor(const Settings& settings, const Requests& requests,
         max_job_factor_ = std::max(max_job_factor_, partition.priority_job_factor);
         partition_tres_.push_back(total_tres(settings, partition));
     }
-    for (const Qos& qos : accounting.qos) {
+    for (const Qos& qos : accounting_.qos) {
         max_qos_priority_ = std::max(max_qos_priority_, qos.priority);
     }
-    for (const Association& association : accounting.associations) {
+    for (const Association& association : accounting_.associations) {
         max_association_priority_ = std::max(max_association_priority_, association.priority);
     }
     share_fairly();
@@ -92,7 +91,7 @@ double Multifactor::tres_part(const Request& request) const {
         return 0.0;
     }
     const std::uint32_t partition = request.partitions.front();
-    const Tres asked = requested_tres(settings_, parameters_, request, partition);
+    const Tres asked = requested_tres(settings_, request, partition);
     const Tres& all = partition_tres_[partition];
     double sum = 0;
     for (std::size_t k = 0; k < std::min(parameters_.weight_tres.size(), asked.size()); ++k) {
@@ -189,7 +188,7 @@ void Multifactor::start(JobIndex job, Seconds now, const Choice& choice) {
     const Request& request = requests_[job];
     const std::uint32_t partition =
         choice.shares.partition != none ? choice.shares.partition : request.partitions.front();
-    running_[job] = {now, held_tres(settings_, parameters_, request, partition, choice)};
+    running_[job] = {now, held_tres(settings_, request, partition, choice)};
 }
 
 void Multifactor::end(JobIndex job, Seconds now) {

@@ -29,9 +29,8 @@ struct PriorityParts {
 
 class Multifactor final : public Priority {
   public:
-    // All must outlive it.
-    Multifactor(const Settings& settings, const Requests& requests, const Accounting& accounting,
-                const PriorityParameters& parameters);
+    // Both must outlive it.
+    Multifactor(const Settings& settings, const Requests& requests);
 
     void submit(JobIndex job, Seconds now) override;
     std::uint32_t of(JobIndex job, std::size_t partition_position) const override;

@@ -2,21 +2,14 @@
 // schedulers with Slurm's default. Names are those of slurm.conf, in this project's spelling.
 #pragma once
 
+#include "slurm/accounting.hpp"
 #include "slurm/node_set.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 namespace noctule::slurm {
-
-using Seconds = std::int64_t; // dates are those of the epoch, as Slurm compares them
-using Minutes = std::int64_t;
-
-inline constexpr Minutes no_limit = std::numeric_limits<Minutes>::max() / 120;
-inline constexpr std::uint32_t no_bound = std::numeric_limits<std::uint32_t>::max();
-inline constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 struct Node {
     std::uint32_t cpus = 1;
@@ -34,7 +27,6 @@ struct Node {
 
 enum class PartitionState : std::uint8_t { up, down, drain, inactive };
 enum class Oversubscribe : std::uint8_t { no, exclusive, yes, force };
-enum class PreemptMode : std::uint8_t { off, cancel, requeue, suspend };
 
 struct Partition {
     std::string name = {};
@@ -169,6 +161,8 @@ struct Settings {
     };
     std::vector<Switch> switches = {};
     Parameters parameters = {};
+    PriorityParameters priority = {};
+    Accounting accounting = {};
     Seconds epoch = 0; // the date of the run's zero
 
     std::uint32_t n_nodes() const { return static_cast<std::uint32_t>(nodes.size()); }

@@ -36,8 +36,8 @@ void add_licenses(Tres& tres, const Settings& settings, const Request& request) 
 }
 
 // A weighted sum, or of what nodes have the dearest alone.
-double billing(const Settings& settings, const PriorityParameters& parameters,
-               std::uint32_t partition, const Tres& tres) {
+double billing(const Settings& settings, std::uint32_t partition, const Tres& tres) {
+    const PriorityParameters& parameters = settings.priority;
     if (partition >= parameters.billing_weights.size() ||
         parameters.billing_weights[partition].empty()) {
         return tres[tres_cpu];
@@ -65,8 +65,7 @@ std::uint32_t requested_cpus(const Request& request) {
                      std::max(1U, request.min_nodes)});
 }
 
-Tres requested_tres(const Settings& settings, const PriorityParameters& parameters,
-                    const Request& request, std::uint32_t partition) {
+Tres requested_tres(const Settings& settings, const Request& request, std::uint32_t partition) {
     Tres tres(n_tres(settings), 0.0);
     tres[tres_cpu] = requested_cpus(request);
     tres[tres_node] = std::max(1U, request.min_nodes);
@@ -78,13 +77,13 @@ Tres requested_tres(const Settings& settings, const PriorityParameters& paramete
         add_gres(tres, settings, gres.kind, amount);
     }
     add_licenses(tres, settings, request);
-    tres[tres_billing] = billing(settings, parameters, partition, tres);
+    tres[tres_billing] = billing(settings, partition, tres);
     return tres;
 }
 
-Tres held_tres(const Settings& settings, const PriorityParameters& parameters,
-               const Request& request, std::uint32_t partition, const Choice& choice) {
-    Tres tres = requested_tres(settings, parameters, request, partition);
+Tres held_tres(const Settings& settings, const Request& request, std::uint32_t partition,
+               const Choice& choice) {
+    Tres tres = requested_tres(settings, request, partition);
     tres[tres_cpu] = choice.cpus;
     tres[tres_node] = choice.nodes.count();
     if (choice.shares.nodes.empty()) { // whole nodes: memory as it was asked for
@@ -103,7 +102,7 @@ Tres held_tres(const Settings& settings, const PriorityParameters& parameters,
                      choice.shares.gres[k]);
         }
     }
-    tres[tres_billing] = billing(settings, parameters, partition, tres);
+    tres[tres_billing] = billing(settings, partition, tres);
     return tres;
 }
 

@@ -14,8 +14,8 @@ using namespace slurm;
 struct Site {
     Settings settings;
     Requests requests;
-    Accounting accounting;
-    PriorityParameters parameters;
+    Accounting& accounting = settings.accounting;
+    PriorityParameters& parameters = settings.priority;
     std::unique_ptr<Multifactor> multifactor;
     std::unique_ptr<AccountLimits> opened;
 
@@ -37,9 +37,8 @@ struct Site {
 
     AccountLimits& open() {
         if (!opened) {
-            multifactor = std::make_unique<Multifactor>(settings, requests, accounting, parameters);
-            opened = std::make_unique<AccountLimits>(settings, requests, accounting, parameters,
-                                                     multifactor.get());
+            multifactor = std::make_unique<Multifactor>(settings, requests);
+            opened = std::make_unique<AccountLimits>(settings, requests, multifactor.get());
         }
         return *opened;
     }

@@ -155,8 +155,8 @@ void usage_grows_old() {
 struct Site {
     Settings settings;
     Requests requests;
-    Accounting accounting;
-    PriorityParameters parameters;
+    Accounting& accounting = settings.accounting;
+    PriorityParameters& parameters = settings.priority;
     std::unique_ptr<Multifactor> opened;
 
     Site() {
@@ -167,7 +167,7 @@ struct Site {
     }
     Multifactor& open() {
         if (!opened) {
-            opened = std::make_unique<Multifactor>(settings, requests, accounting, parameters);
+            opened = std::make_unique<Multifactor>(settings, requests);
         }
         return *opened;
     }

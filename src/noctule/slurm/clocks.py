@@ -39,6 +39,7 @@ class Clocks:
             one ends there.
         first_full: no full pass before this date.
         first_limit_check: no check of time limits before this date.
+        first_calculation: first computation of multifactor priorities; then one each period.
         backfill_overhead: seconds that a sleep of the backfill thread lasts longer than asked.
         kill_latency: seconds from a kill to the pass that it causes.
         enforces_limits: whether jobs are killed at their time limits.
@@ -53,6 +54,7 @@ class Clocks:
     looks: Sequence[float] = ()
     first_full: float = 0.0
     first_limit_check: float = 0.0
+    first_calculation: float = 0.0
     backfill_overhead: float = 0.003
     kill_latency: float = 0.035
     enforces_limits: bool = True
@@ -65,7 +67,13 @@ class Clocks:
             raise InputError(
                 f"clocks: tick_period: got {self.tick_period}, expected seconds from 0.1 on"
             )
-        dates = ("first_tick", "first_backfill", "first_full", "first_limit_check")
+        dates = (
+            "first_tick",
+            "first_backfill",
+            "first_full",
+            "first_limit_check",
+            "first_calculation",
+        )
         for name in (*dates, "backfill_overhead", "kill_latency"):
             value = getattr(self, name)
             if not math.isfinite(value) or (name not in dates and value < 0):

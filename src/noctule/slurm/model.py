@@ -17,7 +17,9 @@ from noctule.platform import HostKind, Hosts, Platform
 from noctule.schedule import Schedule
 from noctule.simulation import simulate
 from noctule.simulation_options import OptionValues
+from noctule.slurm.associations import Associations
 from noctule.slurm.clocks import PASS_KINDS, Clocks, PassKind
+from noctule.slurm.native_accounting import AccountingCompiler
 from noctule.slurm.native_requests import RequestCompiler
 from noctule.slurm.native_settings import core_settings, hosts_of_nodes
 from noctule.slurm.requests import Requests
@@ -59,6 +61,7 @@ class SlurmModel:
         epoch: int = 0,
         job_ids: Sequence[Any] | None = None,
         topology: Topology | None = None,
+        associations: Associations | None = None,
         costs: Mapping[str, float] | None = None,
         keep_passes: bool = False,
     ) -> None:
@@ -71,6 +74,7 @@ class SlurmModel:
             epoch: date of the run's zero: Slurm rounds dates of the epoch.
             job_ids: of the workload, for dependencies.
             topology: switches, for topology/tree.
+            associations: accounts and QOS of the database, for fair share and limits.
             costs: microseconds that schedulers take, by `main_pass`, `main_test`, `backfill_pass`,
                 `backfill_test`, `prediction_step` and `reservation_record`; nothing by default.
             keep_passes: keep what every pass did.
@@ -87,8 +91,12 @@ class SlurmModel:
             costs=costs,
             bsc=self.clocks.mode == "bsc",
         )
-        self.policy = _core.slurm_policy(core, fill(core), self.clocks.as_core(), keep_passes)
-        self.notes = tuple(compiler.notes)
+        accounting = AccountingCompiler(settings, associations)
+        accounting.fill(core, first_calculation=epoch + self.clocks.first_calculation)
+        jobs = fill(core)
+        accounting.number(jobs, requests)
+        self.policy = _core.slurm_policy(core, jobs, self.clocks.as_core(), keep_passes)
+        self.notes = (*compiler.notes, *accounting.notes)
 
     def statistics(self) -> dict[str, object]:
         """Return what the schedulers did, as sdiag tells it."""
@@ -133,6 +141,7 @@ def simulate_slurm(
     windows: Windows | None = None,
     clocks: Clocks | None = None,
     epoch: int = 0,
+    associations: Associations | None = None,
     **options: Any,
 ) -> tuple[Schedule, SlurmModel]:
     """Run a workload under a configuration; return what happened and the model that decided it."""
@@ -144,6 +153,7 @@ def simulate_slurm(
         clocks=clocks,
         epoch=epoch,
         job_ids=workload.job_ids.tolist(),
+        associations=associations,
     )
     schedule = simulate(
         platform or platform_of(settings),
