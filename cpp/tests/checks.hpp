@@ -48,5 +48,6 @@ void test_protocol();
 void test_slurm_select();
 void test_slurm_priority();
 void test_slurm_limits();
+void test_slurm_preemption();
 
 } // namespace noctule

@@ -431,6 +431,7 @@ int main() {
     test_slurm_select();
     test_slurm_priority();
     test_slurm_limits();
+    test_slurm_preemption();
     std::printf("%d passed, %d failed\n", n_passed, n_failed);
     return n_failed == 0 ? 0 : 1;
 }

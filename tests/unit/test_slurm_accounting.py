@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from noctule import Delay, HostRequest, Job, Workload
+from noctule.profile import Delay
+from noctule.workload import Job, Workload
+from noctule.workload import Request as HostRequest
 from noctule.errors import InputError
 from noctule.slurm.associations import parse_associations
 from noctule.slurm.clocks import Clocks
+from noctule.slurm.conf import parse_conf
 from noctule.slurm.model import SlurmModel, simulate_slurm
 from noctule.slurm.requests import Request, Requests
-from noctule.slurm.settings import parse_settings
+from noctule.slurm.settings import settings_from
 
 LINEAR = """
 ClusterName=test
@@ -42,7 +45,7 @@ def starts(conf, jobs, accounts=ACCOUNTS, **changes):
     )
     schedule, model = simulate_slurm(
         workload,
-        parse_settings(conf),
+        settings_from(parse_conf(conf)),
         requests,
         associations=None if accounts is None else parse_associations(accounts),
         clocks=Clocks(first_tick=0.5, tick_period=1.0, first_backfill=1e6, **changes),
@@ -119,7 +122,7 @@ def test_a_partition_has_the_limits_of_its_qos():
 
 
 def test_what_nothing_counts_is_said():
-    settings = parse_settings(LINEAR + "AccountingStorageEnforce=limits\n")
+    settings = settings_from(parse_conf(LINEAR + "AccountingStorageEnforce=limits\n"))
     accounts = parse_associations(
         ACCOUNTS + "QOS - 'normal':GrpTRES=energy=5,cpu=4:Flags=PartitionTimeLimit\n"
     )
