@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from noctule.profile import Delay
-from noctule.workload import Job, Workload
-from noctule.workload import Request as HostRequest
 from noctule.errors import InputError
+from noctule.profile import Delay
 from noctule.slurm.associations import parse_associations
 from noctule.slurm.clocks import Clocks
 from noctule.slurm.conf import parse_conf
 from noctule.slurm.model import SlurmModel, simulate_slurm
 from noctule.slurm.requests import Request, Requests
 from noctule.slurm.settings import settings_from
+from noctule.workload import Job, Workload
+from noctule.workload import Request as HostRequest
 
 LINEAR = """
 ClusterName=test
@@ -50,7 +50,9 @@ def starts(conf, jobs, accounts=ACCOUNTS, **changes):
         associations=None if accounts is None else parse_associations(accounts),
         clocks=Clocks(first_tick=0.5, tick_period=1.0, first_backfill=1e6, **changes),
     )
-    rows = zip(schedule.column("job_id").tolist(), schedule.column("start_time").tolist())
+    rows = zip(
+        schedule.column("job_id").tolist(), schedule.column("start_time").tolist(), strict=True
+    )
     return [int(start) for _, start in sorted(rows)], model
 
 

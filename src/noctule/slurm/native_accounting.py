@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -93,9 +92,16 @@ class AccountingCompiler:
         if self.associations is None:
             return
         accounts, qos = [], []
-        columns = (requests.column(name) for name in ("user", "account", "qos", "partitions"))
-        known: dict[Any, tuple[int, int]] = {}
-        for job, key in enumerate(zip(*columns, strict=True)):
+        known: dict[tuple[str, str, str, tuple[str, ...]], tuple[int, int]] = {}
+        rows = zip(
+            requests.column("user"),
+            requests.column("account"),
+            requests.column("qos"),
+            requests.column("partitions"),
+            strict=True,
+        )
+        for job, (user, account, name, partitions) in enumerate(rows):
+            key = (user, account, name, tuple(partitions))
             if key not in known:
                 known[key] = self._numbers_of(*key, f"requests: job {job + 1} of the workload")
             accounts.append(known[key][0])
@@ -129,7 +135,9 @@ class AccountingCompiler:
 
     def _qos_number(self, name: str, where: str) -> int:
         if name not in self._qos:
-            raise InputError(f"{where}: QOS {shown(name)} is not among those of the accounting data")
+            raise InputError(
+                f"{where}: QOS {shown(name)} is not among those of the accounting data"
+            )
         return self._qos[name]
 
     def _priority(self, first_calculation: float) -> _core.SlurmPriority:
@@ -177,7 +185,7 @@ class AccountingCompiler:
         return core
 
     def _core_associations(self, told: Associations) -> list[_core.SlurmAssociation]:
-        found = []
+        found: list[_core.SlurmAssociation] = []
         for association in (*told.accounts, *told.users):
             core = _core.SlurmAssociation()
             core.name = association.user or association.account
