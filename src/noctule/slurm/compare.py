@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from noctule.errors import InputError
@@ -30,6 +30,7 @@ from noctule.slurm.truth import Truth, TruthJob
 from noctule.workload import Job, Workload
 from noctule.workload import Request as HostRequest
 
+_AFTER, _MOST_AFTER = 3, 20_000  # seconds between passes after those of a log, and how many
 _OVERTIME = 3600.0  # seconds that a job would run after its limit, where nothing tells
 
 
@@ -101,7 +102,15 @@ class Case:
             (one.date - self.epoch, "full" if one.is_full else "quick") for one in log.passes
         ]
         passes += [(date - self.epoch, "backfill") for date in log.cycles]
-        return Clocks.given(sorted(passes))
+        passes.sort()
+        return Clocks.given([*passes, *self._passes_after(passes[-1][0])])
+
+    def _passes_after(self, date: float) -> Iterator[tuple[float, PassKind]]:
+        """Yield passes after the log, for jobs that the model has not started by its end."""
+        longest = sum(job.runtime for job in self._jobs) + len(self._jobs)
+        step = max(float(_AFTER), longest / _MOST_AFTER)
+        for i in range(1, math.ceil(longest / step) + 1):
+            yield date + i * step, "full"
 
     def given_ticks(self) -> Clocks:
         """Return the ticks and cycles of the log, and its first full pass."""
