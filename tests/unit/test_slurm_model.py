@@ -162,10 +162,13 @@ def test_a_quick_pass_looks_at_one_job_more_than_its_depth() -> None:
         Asked(1.2, 1, 1, more={"partitions": ("b",)}),
     ]
     for depth, expected in ((2, 60.25), (3, 4.25)):
-        conf = settings(2, scheduling=f"default_queue_depth={depth},bf_interval=-1", partitions=parts)
-        assert starts(conf, [jobs[0], *[dataclasses.replace(j, submit=1.5) for j in jobs[1:]]])[
-            -1
-        ] == expected
+        conf = settings(
+            2, scheduling=f"default_queue_depth={depth},bf_interval=-1", partitions=parts
+        )
+        assert (
+            starts(conf, [jobs[0], *[dataclasses.replace(j, submit=1.5) for j in jobs[1:]]])[-1]
+            == expected
+        )
 
 
 def test_jobs_are_killed_on_a_grid_of_half_minutes_and_a_pass_follows_at_once() -> None:
@@ -319,7 +322,9 @@ def test_a_slow_backfill_cycle_lets_others_work_and_is_abandoned_if_they_did() -
     # each test costs two seconds: after the first it lets others work for half a second
     jobs = [Asked(1.0, 170, 2, limit=3), *(Asked(1.1, 4, 4) for _ in range(4))]
     workload = nt.Workload.from_jobs(
-        nt.Job(id=i, submit_time=j.submit, request=WorkloadRequest(j.nodes), profile=Delay(j.runtime))
+        nt.Job(
+            id=i, submit_time=j.submit, request=WorkloadRequest(j.nodes), profile=Delay(j.runtime)
+        )
         for i, j in enumerate(jobs)
     )
     requests = Requests.of(Request(min_nodes=j.nodes, limit=j.limit) for j in jobs)

@@ -10,6 +10,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from noctule import _core
@@ -80,9 +81,8 @@ class Clocks:
                 raise InputError(f"clocks: {name}: got {value}, expected seconds")
         rows = {"passes": [d for d, _ in self.passes], "ticks": self.ticks, "looks": self.looks}
         for name, row in rows.items():
-            if not all(map(math.isfinite, row)) or any(
-                a > b for a, b in zip(row, row[1:], strict=False)
-            ):
+            goes_back = any(later < date for date, later in pairwise(row))
+            if goes_back or not all(map(math.isfinite, row)):
                 raise InputError(f"clocks: {name}: expected dates in order")
 
     @classmethod
@@ -91,15 +91,19 @@ class Clocks:
         return cls(mode="passes", passes=tuple(passes), enforces_limits=False)
 
     @classmethod
-    def drawn(cls, seed: int, settings: SlurmSettings) -> Clocks:
-        """Draw phases: U[0, 1) of ticks, U[0, interval) of backfilling and of full passes."""
+    def drawn(cls, seed: int, settings: SlurmSettings, *, since: float = 0.0) -> Clocks:
+        """Draw phases: U[0, 1) of ticks, U[0, interval) of backfilling and of full passes.
+
+        They count from `since`, which should be the first submission: before it there is nothing
+        to do, and a thread that looks each second would begin with the first job.
+        """
         rng = random.Random(seed)
         scheduling = settings.scheduling
         return cls(
-            first_tick=rng.random(),
-            first_backfill=rng.random() * max(1, scheduling.bf_interval),
-            first_full=rng.random() * max(1, scheduling.sched_interval),
-            first_limit_check=rng.random() * 30.0,
+            first_tick=since % 1.0 + rng.random(),
+            first_backfill=since + rng.random() * max(1, scheduling.bf_interval),
+            first_full=since + rng.random() * max(1, scheduling.sched_interval),
+            first_limit_check=since + rng.random() * 30.0,
         )
 
     @classmethod

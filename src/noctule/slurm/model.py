@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from noctule import _core
 from noctule.errors import InputError
 from noctule.platform import HostKind, Hosts, Platform
+from noctule.policy import Policy
 from noctule.schedule import Schedule
 from noctule.simulation import simulate
 from noctule.simulation_options import OptionValues
@@ -158,7 +159,7 @@ def simulate_slurm(
     schedule = simulate(
         platform or platform_of(settings),
         workload,
-        model.policy,
+        cast("Policy", model.policy),  # which the run takes as it is
         windows=windows,
         **{**RUN_OPTIONS, **options},
     )

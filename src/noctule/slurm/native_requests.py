@@ -78,55 +78,65 @@ class RequestCompiler:
         return nodes, fill
 
     def _columns(self) -> dict[str, Sequence[int]]:
+        self._partitions = self._partition_lists()
+        told = self.requests.told
+        same = {name: [int(value) for value in told[name]] for name in _SAME if name in told}
+        return same | self._sizes() | self._dates() | self._names()
+
+    def _sizes(self) -> dict[str, Sequence[int]]:
         requests = self.requests
         told = requests.told
-        self._partitions = self._partition_lists()
+        bounds = zip(requests.column("min_nodes"), requests.column("max_nodes"), strict=True)
         columns: dict[str, Sequence[int]] = {
-            name: [int(value) for value in told[name]] for name in _SAME if name in told
+            "limit": self._limits(),
+            "max_nodes": [0 if most is None else max(least, most) for least, most in bounds],
         }
-        columns["limit"] = self._limits()
-        columns["max_nodes"] = [
-            0 if most is None else max(least, most)
-            for least, most in zip(
-                requests.column("min_nodes"), requests.column("max_nodes"), strict=True
-            )
-        ]
         if "cpus" in told:
             columns["min_cpus"] = told["cpus"]
         if "memory_mb" in told:
-            most = max(node.memory_mb for node in self.settings.nodes)
+            all_of_it = max(node.memory_mb for node in self.settings.nodes)
             columns["memory_mb"] = [
-                0 if value is None else value or most for value in told["memory_mb"]
+                0 if value is None else value or all_of_it for value in told["memory_mb"]
             ]
+        return columns
+
+    def _dates(self) -> dict[str, Sequence[int]]:
+        told = self.requests.told
+        columns: dict[str, Sequence[int]] = {}
         for name, default in (("begin", 0), ("deadline", _NO_DATE), ("release", _NO_DATE)):
             if name in told:
                 columns[name] = [
                     default if value is None else self.epoch + math.floor(value)
                     for value in told[name]
                 ]
+        if "suspended" in told:
+            columns["suspended"] = [math.ceil(value) for value in told["suspended"]]
         if "priority" in told:
             columns["priority"] = [value or 0 for value in told["priority"]]
             # a priority of 0 is what a held job has
-            columns["held"] = [
-                int(held or priority == 0)
-                for held, priority in zip(requests.column("held"), told["priority"], strict=True)
-            ]
-        if "suspended" in told:
-            columns["suspended"] = [math.ceil(value) for value in told["suspended"]]
-        for name in ("user", "name", "array"):
-            if name in told:
-                columns[name] = _numbers(told[name], blank=0 if name == "user" else NO_BOUND)
+            both = zip(self.requests.column("held"), told["priority"], strict=True)
+            columns["held"] = [int(held or priority == 0) for held, priority in both]
+        return columns
+
+    def _names(self) -> dict[str, Sequence[int]]:
+        told = self.requests.told
+        columns: dict[str, Sequence[int]] = {
+            name: _numbers(told[name], blank=0 if name == "user" else NO_BOUND)
+            for name in ("user", "name", "array")
+            if name in told
+        }
         if "features" in told:
             columns["constraint"] = [
                 self.constraints.setdefault(text, len(self.constraints)) if text else NO_BOUND
                 for text in told["features"]
             ]
-        if any(told.get("het_group", ())):
-            n = sum(map(bool, told["het_group"]))
-            self.notes.append(f"{n} parts of heterogeneous jobs are scheduled one by one")
-        if any(told.get("switches", ())):
-            n = sum(map(bool, told["switches"]))
-            self.notes.append(f"{n} jobs ask for a number of switches, which is left out")
+        left_out = {
+            "het_group": "parts of heterogeneous jobs are scheduled one by one",
+            "switches": "jobs ask for a number of switches, which is left out",
+        }
+        for name, what in left_out.items():
+            if n := sum(map(bool, told.get(name, ()))):
+                self.notes.append(f"{n} {what}")
         return columns
 
     def _partition_lists(self) -> list[tuple[int, ...]]:
@@ -142,7 +152,7 @@ class RequestCompiler:
                     what = (
                         f"partition {unknown[0]!r} is not configured"
                         if unknown
-                        else ("it names no partition, and none is the default")
+                        else "it names no partition, and none is the default"
                     )
                     raise InputError(f"requests: job {job + 1} of the workload: {what}")
                 found = known[names] = tuple(self._partition_of[name] for name in asked)

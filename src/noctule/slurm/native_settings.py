@@ -1,4 +1,4 @@
-"""Settings as the core takes them: by numbers, with what one setting takes from others filled in."""
+"""Settings as the core takes them: by numbers, with what a setting takes from others filled in."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def hosts_of_nodes(settings: SlurmSettings) -> list[range]:
 
 
 def gres_kinds(settings: SlurmSettings) -> list[str]:
-    """Return the kinds of generic resources of the nodes; those with a type count for the name too."""
+    """Return the kinds of generic resources; those with a type count for the name too."""
     kinds: dict[str, None] = {}
     for node in settings.nodes:
         for gres in node.gres:

@@ -1,8 +1,9 @@
 """The clock of slurmctld's background loop, found in the passes that its log tells of.
 
 The loop sleeps ten times a tenth of a second, so that it ticks every 1.003 to 1.05 s, later when
-the machine is busy. Only ticks with a pass are in the log: those between two of them are spread
-evenly. Passes that the end of a killed job, or an epilogue, asked for at once are no ticks.
+the machine is busy. Only ticks with a pass are in the log, and what makes a tick late is its pass
+(others have little to do): those between two of them follow the first at the length of the sleeps
+alone. Passes that the end of a killed job, or an epilogue, asked for at once are no ticks.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from noctule.slurm.controller_log import MainPass
 # Of 22.05 on a machine that has little to do: stated, not fitted to a set.
 TICK_PERIOD = 1.0075
 _SHORTEST, _LONGEST = 0.9, 8.0
+_SLEEPS = 1.0005  # seconds that ten sleeps of a tenth last
 _LATE = 0.06  # seconds by which a tick may be late before it is logged
 
 
@@ -38,7 +40,8 @@ def tick_grid(passes: Sequence[MainPass], *, spacing: int = 3) -> TickGrid:
     dates = []
     for here, there in pairwise(with_pass):
         n = _n_ticks(there - here, period)
-        dates += [here + (there - here) * i / n for i in range(n)]
+        step = min(_SLEEPS, (there - here) / n)
+        dates += [here + step * i for i in range(n)]
     return TickGrid((*dates, with_pass[-1]), period)
 
 
