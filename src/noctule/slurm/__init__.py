@@ -1,19 +1,17 @@
-"""Slurm: a site's configuration and accounting log, and what would happen if they were others.
+"""Slurm: a site's configuration and accounting log, and a model of its schedulers.
 
 `read_settings` reads a slurm.conf, `read_site` a configuration with the jobs of its accounting;
-`save_site` and `load_site` write and read the folder that they are kept in. `backtest_site`
-compares the model with the record, `what_if` the present with changes, and `explain_waits` says
-why jobs waited.
+`save_site` and `load_site` write and read the folder that they are kept in. `simulate_slurm` runs a
+workload under a configuration.
 """
 
 from __future__ import annotations
 
-from noctule.slurm.backtest import Backtest, ClassError, Unplaced, backtest_site
-from noctule.slurm.conf import Conf, read_conf
-from noctule.slurm.explain import explain_waits
+from noctule.slurm.clocks import Clocks
 from noctule.slurm.export import completion_text, sacct_text
 from noctule.slurm.hostlist import compress_hosts, expand_hosts
 from noctule.slurm.import_report import ImportReport
+from noctule.slurm.model import Pass, SlurmModel, platform_of, simulate_slurm
 from noctule.slurm.recorded import Recorded
 from noctule.slurm.requests import Request, Requests, SlurmDependency
 from noctule.slurm.scheduler_work import Work
@@ -25,16 +23,9 @@ from noctule.slurm.wait_causes import Cause, Explanation, Interval
 from noctule.slurm.whatif import Answer, Effect, JobChange, WhatIf, what_if
 
 __all__ = [
-    "Answer",
-    "Backtest",
-    "Cause",
-    "ClassError",
-    "Conf",
-    "Effect",
-    "Explanation",
+    "Clocks",
     "ImportReport",
-    "Interval",
-    "JobChange",
+    "Pass",
     "ReadSite",
     "Recorded",
     "Request",
@@ -42,6 +33,7 @@ __all__ = [
     "SiteExtras",
     "SiteFiles",
     "SlurmDependency",
+    "SlurmModel",
     "SlurmSettings",
     "SlurmSite",
     "Unplaced",
@@ -53,10 +45,10 @@ __all__ = [
     "expand_hosts",
     "explain_waits",
     "load_site",
-    "read_conf",
+    "platform_of",
     "read_settings",
     "read_site",
     "sacct_text",
     "save_site",
-    "what_if",
+    "simulate_slurm",
 ]
