@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 N_JOBS, LARGEST_JOB = 5000, 128
 SEEDS = (1, 2)
 #: Node-seconds of the jobs over those of the machine between the first and the last submission.
-OFFERED_LOAD = 1.3
+OFFERED_LOAD = 1.2
 PRESENT = "present"
 CASES: Mapping[str, Sequence[str]] = {
     "Backfill interval": [

@@ -10,11 +10,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from noctule.columns import Floats
+from noctule.policy import Policy
 from noctule.record import STATE_WORDS
 from noctule.schedule import Schedule
 from noctule.simulation import simulate
@@ -71,7 +72,7 @@ def run_site(site: SlurmSite, clocks: Clocks, *, keep_passes: bool = False) -> S
     schedule = simulate(
         site.platform,
         site.workload,
-        model.policy,
+        cast("Policy", model.policy),  # which the run takes as it is
         site.extras.outages,
         windows=site.extras.reservations,
         **RUN_OPTIONS,
