@@ -159,6 +159,15 @@ def test_a_job_that_never_starts_is_explained_until_it_leaves_the_queue():
     assert [one.cause.value for one in found.intervals] == ["resources busy"]
 
 
+def test_a_job_whose_end_is_not_known_holds_its_nodes():
+    site = site_of(conf_of(3), job(0, 100), job(0, 30), job(10, 50, 2))
+    lives = lifetimes((0, math.nan, (0,)), (0, 30, (1,)), (32, 82, (1, 2)), main=[0, 32])
+    assert causes(site, lives, "3") == [
+        (10, 30, "resources busy", ("1", "2")),
+        (30, 32, "pass timing", ()),
+    ]
+
+
 def test_an_unknown_job_is_named():
     site = site_of(conf_of(2), job(0, 100))
     with pytest.raises(InputError, match=r"^JOBID: got '9', which is no job of slurm$"):

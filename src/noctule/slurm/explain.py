@@ -70,6 +70,8 @@ class Explainer:
         """Say what the explanations rest on."""
         if self.lifetimes.main is None:
             yield "passes are not recorded: a scheduler's interval before a start is pass timing"
+            if not self.site.settings.select.is_linear:
+                yield "which cores jobs had is not recorded: all of their nodes count as taken"
         if not self.order.is_told:
             yield "priorities over time are not told: who started first counts as ahead"
         yield "limits of accounts and QOS are not among the causes: such waits show as others"

@@ -84,7 +84,9 @@ class BusyHosts:
             if len(hosts):
                 self._hosts[other] = hosts
                 self._changes.append((float(lives.start[other]), 1, other))
-                self._changes.append((float(lives.end[other]), -1, other))
+                end_of_run = float(lives.end[other])
+                if not math.isnan(end_of_run):
+                    self._changes.append((end_of_run, -1, other))
         self._changes.sort()
         self._next = 0
         self._n_jobs = np.zeros(len(allowed), dtype=np.int64)
