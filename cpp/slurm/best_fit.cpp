@@ -65,7 +65,22 @@ void BestFit::take(NodeIndex node, Left& left, NodeSet& chosen) const {
     left.cpus -= cpus(node);
 }
 
+// The same for nodes that are all alike, of which none is required: all at once.
+void BestFit::take_first(NodeRun run, Left& left, NodeSet& chosen) const {
+    const std::int64_t for_cpus = (left.cpus + least_cpus_ - 1) / least_cpus_;
+    const std::int64_t n =
+        std::min({std::int64_t{run.size}, left.most, std::max(left.nodes, for_cpus)});
+    chosen.add(NodeRun{run.first, static_cast<std::uint32_t>(n)});
+    left.nodes -= n;
+    left.most -= n;
+    left.cpus -= n * least_cpus_;
+}
+
 void BestFit::take(const Stretch& stretch, Left& left, NodeSet& chosen) const {
+    if (alike_ && stretch.nodes == stretch.run.size) {
+        take_first(stretch.run, left, chosen);
+        return;
+    }
     const NodeIndex end = stretch.run.first + stretch.run.size;
     const NodeIndex from = stretch.first_req == none ? stretch.run.first : stretch.first_req;
     for (NodeIndex node = from; node < end && left.most > 0 && !left.done(); ++node) {

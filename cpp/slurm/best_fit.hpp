@@ -46,6 +46,7 @@ class BestFit {
     bool enough(std::int64_t nodes, const Left& left, const NodeNeed& need) const;
     Stretch* best(const Left& left, const NodeNeed& need);
     void take(const Stretch& stretch, Left& left, NodeSet& chosen) const;
+    void take_first(NodeRun run, Left& left, NodeSet& chosen) const;
     void take(NodeIndex node, Left& left, NodeSet& chosen) const;
     bool choose_largest(const NodeSet& offered, const NodeNeed& need, NodeSet& chosen);
 
