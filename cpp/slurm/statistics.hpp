@@ -43,7 +43,6 @@ struct Statistics {
     std::uint64_t n_yields = 0;
     std::uint64_t n_abandoned = 0; // backfill passes given up after a yield, or out of time
     std::uint64_t n_timed_out = 0; // jobs killed at their limits
-    std::uint64_t n_array_tasks_planned = 0;
     bool keeps_passes = false;
     std::vector<PassRecord> passes = {}; // where somebody asked for them
 
