@@ -7,14 +7,12 @@ workload under a configuration.
 
 from __future__ import annotations
 
-from noctule.slurm.backtest import Backtest, ClassError, Unplaced, backtest_site
-from noctule.slurm.clocks import Clocks
-from noctule.slurm.conf import Conf, read_conf
-from noctule.slurm.explain import explain_waits
+from noctule.slurm.conf import Conf
 from noctule.slurm.export import completion_text, sacct_text
 from noctule.slurm.hostlist import compress_hosts, expand_hosts
 from noctule.slurm.import_report import ImportReport
-from noctule.slurm.model import Pass, SlurmModel, platform_of, simulate_slurm
+from noctule.slurm.nodes import Node, NodeTable
+from noctule.slurm.partitions import Partition
 from noctule.slurm.recorded import Recorded
 from noctule.slurm.requests import Request, Requests, SlurmDependency
 from noctule.slurm.scheduler_work import Work
@@ -26,9 +24,11 @@ from noctule.slurm.wait_causes import Cause, Explanation, Interval
 from noctule.slurm.whatif import Answer, Effect, JobChange, WhatIf, what_if
 
 __all__ = [
-    "Clocks",
+    "Conf",
     "ImportReport",
-    "Pass",
+    "Node",
+    "NodeTable",
+    "Partition",
     "ReadSite",
     "Recorded",
     "Request",
