@@ -7,7 +7,10 @@ workload under a configuration.
 
 from __future__ import annotations
 
-from noctule.slurm.conf import Conf
+from noctule.slurm.backtest import Backtest, ClassError, Unplaced, backtest_site
+from noctule.slurm.clocks import Clocks
+from noctule.slurm.conf import Conf, read_conf
+from noctule.slurm.explain import explain_waits
 from noctule.slurm.export import completion_text, sacct_text
 from noctule.slurm.hostlist import compress_hosts, expand_hosts
 from noctule.slurm.import_report import ImportReport

@@ -55,11 +55,6 @@ def _parameters(_: Names, text: str) -> str:
     )
 
 
-def _own_words(_: Names, text: str) -> str:
-    """Keep what the kind's reader took as one of its words."""
-    return text
-
-
 def _counted(kind: str) -> Rewrite:
     return lambda names, text: names.names(kind, text)
 
@@ -96,10 +91,10 @@ _RULES: dict[str, Rewrite] = {
     "licenses": lambda names, text: names.licenses(text),
     "clustername": lambda names, text: names.name("c", text),
     "accountingstoragetres": _listed_resources,
-    "accountingstoragetype": _own_words,
-    "schedulertype": _own_words,
 }
 _CLOSED_WORDS = {
+    "accountingstoragetype": "accounting_storage/none accounting_storage/slurmdbd",
+    "schedulertype": "sched/backfill sched/builtin",
     "priorityflags": "accrue_always calculate_running depth_oblivious no_fair_tree incr_only "
     "max_tres no_normal_all no_normal_assoc no_normal_part no_normal_qos no_normal_tres "
     "small_relative_to_time",

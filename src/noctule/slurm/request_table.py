@@ -123,11 +123,9 @@ def _read_dependencies(text: str) -> tuple[SlurmDependency, ...]:
 
 
 def _read_flag(text: str) -> bool:
-    return {"yes": True, "no": False}[text] if text in ("yes", "no") else _refuse()
-
-
-def _refuse() -> bool:
-    raise ValueError
+    if text not in ("yes", "no"):
+        raise ValueError
+    return text == "yes"
 
 
 def _read_bound(text: str) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
 from noctule.errors import InputError
@@ -79,8 +79,6 @@ def find_zone(name: str, where: str) -> tzinfo:
     """Return the time zone of a name such as Europe/Paris or UTC+2."""
     match = re.fullmatch(r"UTC([+-]\d{1,2})(?::?(\d\d))?", name)
     if match is not None:
-        from datetime import timezone
-
         minutes = int(match[2] or 0) * (-1 if match[1].startswith("-") else 1)
         try:
             return timezone(timedelta(hours=int(match[1]), minutes=minutes))
