@@ -5,7 +5,7 @@
   the log, but whether a tick runs a pass, and which, is the model's;
 - first instants: the same with nothing but the first tick, cycle and full pass, and a period;
 - ensemble: free runs; ticks, backfill thread and full passes begin at phases drawn from
-  U[0, 1 s), U[0, bf_interval) and U[0, sched_interval).
+  U[0, 1 s), U[0, bf_interval) and U[0, sched_interval), tests of time limits from U[0, 30 s).
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from noctule.workload import Job, Workload
 from noctule.workload import Request as HostRequest
 
 _AFTER, _MOST_AFTER = 3, 20_000  # seconds between passes after those of a log, and how many
+_LIMIT_INTERVAL = 30  # seconds between tests of time limits
 _OVERTIME = 3600.0  # seconds that a job would run after its limit, where nothing tells
 
 
@@ -49,14 +50,12 @@ class Comparison:
 def compare_with_truth(truth: Truth, *, n_phases: int = 24, seed: int = 1) -> Comparison:
     """Simulate a set in every way; the seed is that of the phases."""
     case = Case(truth, read_settings(truth.conf))
-    rng = random.Random(seed)
-    seeds = [rng.getrandbits(32) for _ in range(n_phases)]
     return Comparison(
         truth,
         decisions=case.starts(case.given_passes()),
         triggers=case.starts(case.given_ticks()),
         first_instants=case.starts(case.first_instants()),
-        ensemble=tuple(case.starts(case.drawn(one)) for one in seeds),
+        ensemble=tuple(map(case.starts, case.free_clocks(n_phases, seed))),
         notes=case.notes(),
     )
 
@@ -142,6 +141,30 @@ class Case:
             first_full=math.floor(full[0]) if full else last,
             first_limit_check=min(log.time_limits.values(), default=self.epoch) - self.epoch,
         )
+
+    def free_clocks(self, n: int, seed: int) -> list[Clocks]:
+        """Draw the phases of n runs: each is uniform, and together they leave no large gaps.
+
+        Each clock's range is cut into n equal parts, and every run gets a date of another part, in
+        an order drawn for each clock (Latin hypercube sampling): the ensemble's mean is then less a
+        matter of luck than with independent draws. The clocks begin with the first submission: a
+        backfill thread that finds nothing to do before it looks each second, and keeps no phase.
+        """
+        rng = random.Random(seed)
+        scheduling = self.settings.scheduling
+        ranges = {
+            "first_tick": 1,
+            "first_backfill": max(1, scheduling.bf_interval),
+            "first_full": max(1, scheduling.sched_interval),
+            "first_limit_check": _LIMIT_INTERVAL,
+        }
+        begin = math.floor(self._jobs[0].submit_date) - self.epoch
+        phases = {}
+        for name, length in ranges.items():
+            parts = list(range(n))
+            rng.shuffle(parts)
+            phases[name] = [begin + (part + rng.random()) / n * length for part in parts]
+        return [Clocks(**{name: dates[i] for name, dates in phases.items()}) for i in range(n)]
 
     def starts(self, clocks: Clocks) -> Starts:
         """Simulate the set; return the starts in order of job numbers."""
