@@ -58,7 +58,7 @@ def compare_with_truth(truth: Truth, *, n_phases: int = 24, seed: int = 1) -> Co
         decisions=case.starts(case.given_passes()),
         triggers=case.starts(case.given_ticks()),
         first_instants=case.starts(case.first_instants()),
-        ensemble=tuple(map(case.starts, case.free_clocks(n_phases, seed))),
+        ensemble=tuple(case.starts(case.drawn(one)) for one in seeds),
         notes=case.notes(),
     )
 
