@@ -21,7 +21,7 @@ from noctule.schedule import Schedule
 from noctule.slurm.clocks import Clocks, PassKind
 from noctule.slurm.fidelity import SimulatedStart, Starts
 from noctule.slurm.hostlist import compress_hosts
-from noctule.slurm.model import COMPLETION_DELAY, simulate_slurm
+from noctule.slurm.model import simulate_slurm
 from noctule.slurm.native_settings import hosts_of_nodes
 from noctule.slurm.requests import Request, Requests
 from noctule.slurm.settings import SlurmSettings, read_settings
@@ -31,9 +31,6 @@ from noctule.workload import Job, Workload
 from noctule.workload import Request as HostRequest
 
 _AFTER, _MOST_AFTER = 3, 20_000  # seconds between passes after those of a log, and how many
-# Seconds from an end to the request for a pass that it makes. In 145 ends within 50 ms before a
-# tick, those less than 12 ms before it were missed by it more often than not.
-_REQUEST_DELAY = 0.008
 _LIMIT_INTERVAL = 30  # seconds between tests of time limits
 _OVERTIME = 3600.0  # seconds that a job would run after its limit, where nothing tells
 
@@ -173,12 +170,7 @@ class Case:
         """Simulate the set; return the starts in order of job numbers."""
         workload = self._workload(recorded=not clocks.enforces_limits)
         schedule, model = simulate_slurm(
-            workload,
-            self.settings,
-            self._requests,
-            clocks=clocks,
-            epoch=self.epoch,
-            epilogue_delay=COMPLETION_DELAY if clocks.mode == "passes" else _REQUEST_DELAY,
+            workload, self.settings, self._requests, clocks=clocks, epoch=self.epoch
         )
         self._told = model.notes
         return self._found(schedule)
