@@ -152,19 +152,18 @@ class Case:
         """
         rng = random.Random(seed)
         scheduling = self.settings.scheduling
-        ranges = {
-            "first_tick": 1,
-            "first_backfill": max(1, scheduling.bf_interval),
-            "first_full": max(1, scheduling.sched_interval),
-            "first_limit_check": _LIMIT_INTERVAL,
-        }
         begin = math.floor(self._jobs[0].submit_date) - self.epoch
-        phases = {}
-        for name, length in ranges.items():
-            parts = list(range(n))
-            rng.shuffle(parts)
-            phases[name] = [begin + (part + rng.random()) / n * length for part in parts]
-        return [Clocks(**{name: dates[i] for name, dates in phases.items()}) for i in range(n)]
+        lengths = (1, scheduling.bf_interval, scheduling.sched_interval, _LIMIT_INTERVAL)
+        columns = [_spread_phases(rng, n, max(1, length)) for length in lengths]
+        return [
+            Clocks(
+                first_tick=begin + tick,
+                first_backfill=begin + backfill,
+                first_full=begin + full,
+                first_limit_check=begin + check,
+            )
+            for tick, backfill, full, check in zip(*columns, strict=True)
+        ]
 
     def starts(self, clocks: Clocks) -> Starts:
         """Simulate the set; return the starts in order of job numbers."""
@@ -224,6 +223,12 @@ class Case:
             start = end = schedule.end
         nodes = dict.fromkeys(self._node_of_host[host] for host in hosts)
         return SimulatedStart(job_id, self.epoch + start, self.epoch + end, compress_hosts(nodes))
+
+
+def _spread_phases(rng: random.Random, n: int, length: float) -> list[float]:
+    parts = list(range(n))
+    rng.shuffle(parts)
+    return [(part + rng.random()) / n * length for part in parts]
 
 
 def _runtime(job: TruthJob) -> float:
