@@ -36,6 +36,10 @@ class Multifactor final : public Priority {
     std::uint32_t of(JobIndex job, std::size_t partition_position) const override;
     void become_eligible(JobIndex job, Seconds now) override;
     void tested(JobIndex job, std::uint32_t cpus) override;
+    // Where nodes are shared, tests find the CPUs that were asked for.
+    bool follows_tests() const override {
+        return shares_usage() && settings_.parameters.select.type == SelectType::linear;
+    }
     void start(JobIndex job, Seconds now, const Choice& choice) override;
     void end(JobIndex job, Seconds now) override;
 

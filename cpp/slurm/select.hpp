@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace noctule::slurm {
@@ -53,6 +54,11 @@ class Select {
     // Where and when it would start if running jobs last until their limits: completing nodes
     // count as free. With `now_only` later dates are not tried.
     virtual std::optional<Prediction> will_run(const Trial& trial, Seconds now, bool now_only) = 0;
+
+    // The nodes that it would start on now if these running jobs were gone (for preemption).
+    virtual std::optional<NodeSet> fits_without(const Trial&, std::span<const JobIndex> /*gone*/) {
+        return std::nullopt;
+    }
 
     // Whether it could run on these nodes if they were all idle: otherwise it never will.
     virtual bool could_ever_run(const Trial& trial) = 0;

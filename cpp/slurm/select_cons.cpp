@@ -306,6 +306,17 @@ std::optional<Choice> SelectCons::run_now(const Trial& trial) {
     return choice;
 }
 
+std::optional<NodeSet> SelectCons::fits_without(const Trial& trial,
+                                                std::span<const JobIndex> gone) {
+    future_ = book_;
+    for (const JobIndex job : gone) {
+        future_.give_back(running_.at(job).holdings);
+    }
+    const NodeSet among = (trial.candidates & states_.up) - states_.completing;
+    const auto shares = choose(future_, needs(trial), among, false);
+    return shares ? std::optional(nodes_of(*shares)) : std::nullopt;
+}
+
 bool SelectCons::could_ever_run(const Trial& trial) {
     return choose(empty_, needs(trial), trial.candidates, false).has_value();
 }

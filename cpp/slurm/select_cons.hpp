@@ -21,6 +21,8 @@ class SelectCons final : public Select {
 
     std::optional<Choice> run_now(const Trial& trial) override;
     std::optional<Prediction> will_run(const Trial& trial, Seconds now, bool now_only) override;
+    std::optional<NodeSet> fits_without(const Trial& trial,
+                                        std::span<const JobIndex> gone) override;
     bool could_ever_run(const Trial& trial) override;
 
     void allocate(JobIndex job, const Request& request, const Choice& choice,

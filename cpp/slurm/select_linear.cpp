@@ -31,6 +31,8 @@ class Linear final : public Select {
 
     std::optional<Choice> run_now(const Trial& trial) override;
     std::optional<Prediction> will_run(const Trial& trial, Seconds now, bool now_only) override;
+    std::optional<NodeSet> fits_without(const Trial& trial,
+                                        std::span<const JobIndex> gone) override;
     bool could_ever_run(const Trial& trial) override {
         return fit_.choose(trial.candidates, need_of(trial), chosen_);
     }
@@ -159,6 +161,16 @@ std::optional<Prediction> Linear::will_run(const Trial& trial, Seconds now, bool
         return std::nullopt;
     }
     return predict(need, trial.candidates, now);
+}
+
+std::optional<NodeSet> Linear::fits_without(const Trial& trial, std::span<const JobIndex> gone) {
+    offered_ = free_;
+    for (const JobIndex job : gone) {
+        offered_ |= running_.at(job).nodes;
+    }
+    offered_ &= trial.candidates;
+    offered_ -= states_.completing;
+    return choose_by_weight(need_of(trial)) ? std::optional(chosen_) : std::nullopt;
 }
 
 // Takes running jobs away from `offered_`, in the order of their expected ends.

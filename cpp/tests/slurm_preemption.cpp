@@ -1,5 +1,6 @@
 // Who makes way for whom, by hand; and that victims are enough, and each of them on the nodes.
 #include "slurm/preemption.hpp"
+#include "slurm/select.hpp"
 #include "tests/checks.hpp"
 
 #include <algorithm>
@@ -132,6 +133,38 @@ void only_jobs_that_help_are_victims() {
     CHECK(!victims(6, parameters));
 }
 
+// Both plugins say where a job would start without some of the running ones.
+void plugins_fit_jobs_without_others() {
+    for (const bool is_linear : {true, false}) {
+        Settings settings;
+        for (HostId i = 0; i < 2; ++i) {
+            settings.nodes.push_back({.cpus = 1, .first_host = i});
+        }
+        settings.partitions = {{.name = "main", .nodes = NodeSet(2, true)}};
+        settings.parameters.select.type = is_linear ? SelectType::linear : SelectType::cons_tres;
+        const NodeStates states{NodeSet(2, true), NodeSet(2), NodeSet(2)};
+        const auto select = (is_linear ? make_select_linear : make_select_cons)(settings, states);
+        const Request one{.partitions = {0}, .max_nodes = 1};
+        const Request two{.partitions = {0}, .min_nodes = 2, .max_nodes = 2};
+        const auto trial = [&](const Request& request) {
+            return Trial{9,
+                         request,
+                         settings.partitions[0],
+                         settings.partitions[0].nodes,
+                         request.min_nodes,
+                         request.max_nodes};
+        };
+        for (const JobIndex job : {0U, 1U}) {
+            select->allocate(job, one, *select->run_now(trial(one)), 1000);
+        }
+        CHECK(!select->fits_without(trial(one), {}));
+        CHECK(select->fits_without(trial(one), Jobs{1})->contains(1));
+        CHECK(!select->fits_without(trial(two), Jobs{1}));
+        CHECK(select->fits_without(trial(two), Jobs{1, 0})->count() == 2);
+        CHECK(!select->run_now(trial(one))); // nothing has gone
+    }
+}
+
 void victims_are_enough_and_none_is_elsewhere() {
     Random random(71);
     for (int round = 0; round < 500; ++round) {
@@ -173,6 +206,7 @@ void test_slurm_preemption() {
     higher_tiers_preempt_lower_ones();
     a_qos_preempts_those_of_its_list();
     only_jobs_that_help_are_victims();
+    plugins_fit_jobs_without_others();
     victims_are_enough_and_none_is_elsewhere();
 }
 
