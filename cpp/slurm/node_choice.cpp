@@ -20,12 +20,41 @@ bool attempt(NodeChooser& chooser, const Demand& demand, std::span<const char> u
     }
 }
 
-std::vector<NodeShare> shares(const Offers& offers, const NodeChooser& chooser) {
+// Tasks on nodes: what must be on each, then whole tasks from the lowest node up. Tasks that fit
+// nowhere as a whole get what is left of a node, so that the job has fewer CPUs than it asked for:
+// Slurm does so too.
+void place_tasks(std::vector<NodeShare>& shares, const Demand& demand) {
+    const std::int64_t a_task = demand.cpus_of_a_task;
+    std::int64_t left = (demand.cpus + a_task - 1) / a_task;
+    std::vector<std::int64_t> cpus;
+    for (const NodeShare& share : shares) {
+        cpus.push_back(std::min<std::int64_t>(share.cpus, demand.cpus_of_a_node));
+        left -= demand.cpus_of_a_node / a_task;
+    }
+    for (std::size_t i = 0; i < shares.size() && left > 0; ++i) {
+        const std::int64_t more = std::min(left, (shares[i].cpus - cpus[i]) / a_task);
+        cpus[i] += more * a_task;
+        left -= more;
+    }
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        if (left > 0 && cpus[i] < shares[i].cpus) {
+            cpus[i] = shares[i].cpus;
+            --left;
+        }
+        shares[i].cpus = static_cast<std::uint32_t>(cpus[i]);
+    }
+}
+
+std::vector<NodeShare> shares(const Offers& offers, const NodeChooser& chooser,
+                              const Demand& demand) {
     std::vector<NodeShare> chosen;
     for (std::size_t i = 0; i < offers.nodes.size(); ++i) {
         if (chooser.is_taken(i)) {
             chosen.push_back({offers.nodes[i].node, offers.nodes[i].cpus});
         }
+    }
+    if (!demand.whole_nodes) {
+        place_tasks(chosen, demand);
     }
     return chosen;
 }
@@ -48,7 +77,7 @@ std::optional<std::vector<NodeShare>> choose_nodes(Offers offers, Demand demand,
     while (true) {
         NodeChooser chooser(offers, demand);
         if (attempt(chooser, demand, usable, switches)) {
-            return shares(offers, chooser);
+            return shares(offers, chooser, demand);
         }
         if (n_left <= demand.min_nodes) {
             return std::nullopt;

@@ -38,7 +38,8 @@ enum class ChoiceRule : std::uint8_t {
 struct Demand {
     std::int64_t cpus = 1;           // of the whole job
     std::int64_t cpus_of_a_node = 1; // at least, on each of its nodes
-    std::int64_t cpus_kept = 1;      // for each node still to come: those of a core, or of a socket
+    std::int64_t cpus_of_a_task = 1;
+    std::int64_t cpus_kept = 1; // for each node still to come: those of a core, or of a socket
     std::int64_t min_nodes = 1;
     std::int64_t wanted_nodes = 1;
     std::int64_t max_nodes = 1;

@@ -15,6 +15,7 @@ struct SelectCons::Needs {
     bool memory_is_per_cpu = false;
     bool counts_memory = false;
     bool whole_sockets = false;
+    bool tasks_go_round = false; // from socket to socket
     bool task_per_core = false;
 };
 
@@ -38,6 +39,7 @@ SelectCons::Needs SelectCons::needs(const Trial& trial) const {
     needs.memory_is_per_cpu =
         request.memory_mb > 0 ? request.memory_is_per_cpu : partition.default_memory_is_per_cpu;
     needs.whole_sockets = parameters.unit == SelectParameters::Unit::socket;
+    needs.tasks_go_round = needs.whole_sockets && !parameters.core_default_block;
     needs.task_per_core = parameters.one_task_per_core;
 
     Demand& demand = needs.demand;
@@ -57,6 +59,7 @@ SelectCons::Needs SelectCons::needs(const Trial& trial) const {
                                    ? demand.tasks
                                    : demand.min_nodes * std::max<std::int64_t>(tasks_per_node, 1);
     demand.cpus = std::max({std::int64_t{request.min_cpus}, tasks * a_task, demand.min_nodes});
+    demand.cpus_of_a_task = a_task;
     demand.cpus_of_a_node = a_task * std::max<std::int64_t>(tasks_per_node, 1);
     demand.whole_nodes = request.exclusive || partition.oversubscribe == Oversubscribe::exclusive;
     demand.contiguous = request.contiguous;
@@ -85,7 +88,30 @@ std::uint32_t SelectCons::cores_for(const Needs& needs, NodeIndex node, std::uin
     return (cpus + a_task - 1) / a_task * ((a_task + threads - 1) / threads);
 }
 
-// Whole tasks, as many as cores, memory and generic resources of the node allow; 0: none.
+// CPUs that the free memory of a node pays for, at most so many.
+std::uint32_t SelectCons::affordable_cpus(const NodeBook& book, const Needs& needs, NodeIndex node,
+                                          std::uint32_t cpus) const {
+    if (needs.memory_mb == 0) {
+        return book.memory_is_untouched(node) ? cpus : 0;
+    }
+    const std::uint64_t free = book.free_memory(node);
+    if (!needs.memory_is_per_cpu) {
+        return free >= needs.memory_mb ? cpus : 0;
+    }
+    if (free / needs.memory_mb >= cpus) {
+        return cpus;
+    }
+    // CPUs go in whole cores, or sockets, and then in whole tasks.
+    const std::uint32_t unit =
+        cpus_per_core(node) * (needs.whole_sockets ? settings_.nodes[node].cores_per_socket : 1);
+    const auto paid = static_cast<std::uint32_t>(free / needs.memory_mb);
+    const std::uint32_t affordable =
+        cpus < unit ? 0 : cpus - (cpus - paid + unit - 1) / unit * unit;
+    return affordable > cpus ? 0
+                             : affordable - affordable % std::max(1U, needs.request.cpus_per_task);
+}
+
+// As many CPUs as cores, memory and generic resources of the node allow; 0 if no task fits.
 std::uint32_t SelectCons::offered_cpus(const NodeBook& book, const Needs& needs,
                                        NodeIndex node) const {
     const Request& request = needs.request;
@@ -104,6 +130,7 @@ std::uint32_t SelectCons::offered_cpus(const NodeBook& book, const Needs& needs,
     std::uint32_t tasks = cpus / a_task;
     if (needs.task_per_core) {
         tasks = std::min(tasks, cores / ((a_task + threads - 1) / threads));
+        cpus = std::min(cpus, tasks * a_task);
     }
     for (const GresRequest& gres : request.gres) {
         const std::uint32_t free = book.free_gres(node, gres.kind);
@@ -112,33 +139,23 @@ std::uint32_t SelectCons::offered_cpus(const NodeBook& book, const Needs& needs,
         }
         if (gres.per_task > 0) {
             tasks = std::min(tasks, free / gres.per_task);
+            cpus = std::min(cpus, tasks * a_task);
         }
     }
     if (needs.counts_memory) {
-        const std::uint64_t free = book.free_memory(node);
-        if (needs.memory_mb == 0 ? !book.memory_is_untouched(node)
-                                 : !needs.memory_is_per_cpu && free < needs.memory_mb) {
+        const std::uint32_t affordable = affordable_cpus(book, needs, node, cpus);
+        if (affordable == 0 || (needs.demand.whole_nodes && affordable < cpus)) {
             return 0;
         }
-        if (needs.memory_mb > 0 && needs.memory_is_per_cpu) {
-            // CPUs go in whole cores, or sockets.
-            const std::uint64_t unit =
-                std::uint64_t{threads} *
-                (needs.whole_sockets ? settings_.nodes[node].cores_per_socket : 1);
-            const std::uint64_t affordable = free / needs.memory_mb / unit * unit;
-            if (needs.demand.whole_nodes && affordable < cpus) {
-                return 0;
-            }
-            tasks = static_cast<std::uint32_t>(std::min<std::uint64_t>(tasks, affordable / a_task));
-        }
+        cpus = affordable;
+        tasks = std::min(tasks, cpus / a_task);
     }
-    if (needs.demand.whole_nodes) {
-        return tasks > 0 ? cpus : 0;
+    if (tasks < std::max(1U, request.tasks_per_node)) {
+        return 0;
     }
-    if (request.tasks_per_node > 0) {
-        tasks = tasks < request.tasks_per_node ? 0 : request.tasks_per_node;
-    }
-    return tasks * a_task;
+    // What does not make a whole task counts, unless tasks are counted by node.
+    const bool is_whole = a_task > 1 && request.tasks_per_node > 0;
+    return is_whole && !needs.demand.whole_nodes ? tasks * a_task : cpus;
 }
 
 Offers SelectCons::offers(const NodeBook& book, const Needs& needs, const NodeSet& among) const {
@@ -245,8 +262,13 @@ Holdings SelectCons::holdings(const Needs& needs, const std::vector<NodeShare>& 
     Holdings held;
     held.partition = needs.partition;
     for (const NodeShare& share : shares) {
-        const std::uint32_t n = needs.demand.whole_nodes ? book_.n_cores(share.node)
-                                                         : cores_for(needs, share.node, share.cpus);
+        std::uint32_t n = needs.demand.whole_nodes ? book_.n_cores(share.node)
+                                                   : cores_for(needs, share.node, share.cpus);
+        if (needs.tasks_go_round) { // each to the next socket, which the job then has
+            const std::uint32_t socket = settings_.nodes[share.node].cores_per_socket;
+            const std::uint32_t tasks = share.cpus / std::max(1U, needs.request.cpus_per_task);
+            n = std::max(n, std::min(tasks * socket, book_.cores_of_free_sockets(share.node)));
+        }
         const std::vector<std::uint64_t> cores =
             book_.pick_cores(share.node, n, needs.whole_sockets);
         std::uint32_t n_picked = 0;

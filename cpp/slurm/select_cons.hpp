@@ -49,6 +49,8 @@ class SelectCons final : public Select {
     Needs needs(const Trial& trial) const;
     std::uint32_t cpus_per_core(NodeIndex node) const;
     std::uint32_t cores_for(const Needs& needs, NodeIndex node, std::uint32_t cpus) const;
+    std::uint32_t affordable_cpus(const NodeBook& book, const Needs& needs, NodeIndex node,
+                                  std::uint32_t cpus) const;
     std::uint32_t offered_cpus(const NodeBook& book, const Needs& needs, NodeIndex node) const;
     Offers offers(const NodeBook& book, const Needs& needs, const NodeSet& among) const;
     std::optional<std::vector<NodeShare>> choose(const NodeBook& book, const Needs& needs,

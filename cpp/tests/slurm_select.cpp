@@ -55,11 +55,18 @@ void nodes_are_chosen_by_best_fit() {
     // Each node leaves a CPU for each node to come.
     CHECK(chosen({48, 48, 48, 48}, tasks_on(4, 4, 10)) == (Shares{{0, 7}, {1, 1}, {2, 1}, {3, 1}}));
     // A range of nodes: as many as wanted if there are, at least the minimum if not.
-    CHECK(chosen({48, 48, 48}, tasks_on(2, 3, 3)) == (Shares{{0, 2}, {1, 1}, {2, 1}}));
+    CHECK(chosen({48, 48, 48}, tasks_on(2, 3, 3)) == (Shares{{0, 1}, {1, 1}, {2, 1}}));
+    CHECK(chosen({48, 48, 48}, tasks_on(1, 2, 4)) == (Shares{{0, 3}, {1, 1}}));
     CHECK(chosen({48, 48}, tasks_on(2, 3, 3)).size() == 2);
     CHECK(chosen({48}, tasks_on(2, 3, 3)).empty());
     // At most two nodes for 80: 16 + 48 is not enough, so the small node is left out.
     CHECK(chosen({16, 48, 48}, tasks_on(1, 2, 80)) == (Shares{{1, 48}, {2, 32}}));
+    // Four tasks of three CPUs: two fit on seven CPUs and one on the five that are then due; the
+    // fourth gets the CPU that the first node has left.
+    Demand threes = tasks(12);
+    threes.tasks = 4;
+    threes.cpus_of_a_task = threes.cpus_of_a_node = 3;
+    CHECK(chosen({7, 8}, threes) == (Shares{{0, 7}, {1, 3}}));
     // As many nodes as tasks at most.
     CHECK(chosen({1, 0, 1, 0, 1}, tasks(2)).size() == 2);
 }
@@ -265,6 +272,9 @@ void jobs_share_nodes_core_by_core() {
     CHECK(cluster.hosts({.tasks = 3}) == "0-2");
     CHECK(cluster.hosts({.tasks = 2}) == "3-4");
     CHECK(cluster.hosts({.tasks = 2, .cpus_per_task = 2}) == "8-11"); // node 0 has 3 left
+    // The three CPUs that node 0 has left, and three of the four of node 1.
+    CHECK(cluster.hosts({.tasks = 2, .cpus_per_task = 3}) == "5-7 12-14");
+    cluster.select->release(3);
     CHECK(cluster.hosts({.exclusive = true}) == "none");
     cluster.select->release(2);
     CHECK(cluster.open().idle().count() == 1);
@@ -281,6 +291,13 @@ void sockets_and_threads_are_given_whole() {
     CHECK(sockets.hosts({.tasks = 1}) == "0-3");
     CHECK(sockets.hosts({.tasks = 5}) == "none");
     CHECK(sockets.hosts({.tasks = 4}) == "4-7");
+    Cluster round(1); // tasks go from socket to socket
+    round.settings.parameters.select.unit = SelectParameters::Unit::socket;
+    CHECK(round.hosts({.tasks = 2}) == "0-7");
+    Cluster block(1);
+    block.settings.parameters.select.unit = SelectParameters::Unit::socket;
+    block.settings.parameters.select.core_default_block = true;
+    CHECK(block.hosts({.tasks = 2}) == "0-3");
 
     Cluster threads(1, 2);
     const auto choice = threads.start({.tasks = 3});
@@ -390,7 +407,7 @@ void books_stay_balanced() {
                     n_new += busy.insert(host).second ? 1 : 0;
                 }
                 CHECK(n_new == choice->hosts.size());
-                CHECK(choice->cpus >= request.tasks * request.cpus_per_task);
+                CHECK(choice->cpus >= request.tasks); // tasks of several may have less
                 CHECK(choice->nodes.count() >= request.min_nodes);
                 held[cluster.n_jobs - 1] = *choice;
             } else if (!held.empty()) {
