@@ -13,8 +13,10 @@ from slurm_rows import CONF, row, sacct_file
 
 from noctule.cli import main
 from noctule.errors import InputError
+from noctule.slurm.associations import parse_associations
 from noctule.slurm.backtest import backtest_site, compare_runs
 from noctule.slurm.job_classes import job_classes, size_class
+from noctule.slurm.site import SiteExtras
 
 
 def run_with(*starts):
@@ -98,6 +100,15 @@ def test_a_record_that_the_model_makes_itself_has_no_error_but_that_of_phases():
 def test_jobs_without_a_record_are_refused():
     with pytest.raises(InputError, match="no recorded starts, expected rows of sacct"):
         backtest_site(site_of(conf_of(2), job(0, 5)))
+
+
+def test_a_qos_that_only_jobs_name_is_taken_as_one_without_limits():
+    accounts = parse_associations("Cluster - 'here'\nParent - 'root'\nUser - 'root'\n")
+    extras = SiteExtras(associations=accounts)
+    site = site_of(conf_of(2), job(0, 5, qos="normal"), recorded=[2.0], extras=extras)
+    found = backtest_site(site, n_phases=1)
+    assert found.classes[0].n_jobs == 1
+    assert found.notes[0] == "QOS normal: not told (--qos), taken as without limits or priority"
 
 
 @pytest.fixture

@@ -74,7 +74,8 @@ class Explainer:
                 yield "which cores jobs had is not recorded: all of their nodes count as taken"
         if not self.order.is_told:
             yield "priorities over time are not told: who started first counts as ahead"
-        yield "limits of accounts and QOS are not among the causes: such waits show as others"
+        if self.site.extras.associations is not None:
+            yield "limits of accounts and QOS are not among the causes: such waits show as others"
 
     def explain_id(self, job_id: str) -> Explanation:
         """Explain the wait of a job by its number."""

@@ -19,6 +19,7 @@ from noctule.policy import Policy
 from noctule.record import STATE_WORDS
 from noctule.schedule import Schedule
 from noctule.simulation import simulate
+from noctule.slurm.associations import Associations, Qos
 from noctule.slurm.clocks import Clocks
 from noctule.slurm.model import RUN_OPTIONS, SlurmModel
 from noctule.slurm.site import SlurmSite
@@ -60,12 +61,14 @@ class SiteRun:
 def run_site(site: SlurmSite, clocks: Clocks, *, keep_passes: bool = False) -> SiteRun:
     """Run the jobs of a site under its configuration."""
     n_jobs = len(site.workload)
+    associations, odd = known_associations(site)
     model = SlurmModel(
         site.settings,
         site.requests,
         clocks=clocks,
         epoch=site.origin,
         job_ids=site.workload.job_ids.tolist(),
+        associations=associations,
         topology=site.extras.topology,
         keep_passes=keep_passes,
     )
@@ -93,10 +96,27 @@ def run_site(site: SlurmSite, clocks: Clocks, *, keep_passes: bool = False) -> S
         rows=rows,
         schedule=schedule,
         statistics=model.statistics(),
-        notes=(*dict.fromkeys((*model.notes, *schedule.notes)),),
+        notes=(*dict.fromkeys((*odd, *model.notes, *schedule.notes)),),
         main_passes=np.array([p.date for p in passes if p.kind != "backfill"]),
         backfill_passes=np.array([p.date for p in passes if p.kind == "backfill"]),
     )
+
+
+def known_associations(site: SlurmSite) -> tuple[Associations | None, tuple[str, ...]]:
+    """Return accounts in which every QOS that is named exists, and what had to be assumed.
+
+    A dump of accounts names QOS, but only the table of QOS says what they are.
+    """
+    told = site.extras.associations
+    if told is None:
+        return None, ()
+    named = {*site.requests.column("qos")}
+    named |= {one.default_qos for one in (*told.accounts, *told.users)}
+    unknown = sorted(named - {qos.name for qos in told.qos} - {"", None})
+    if not unknown:
+        return told, ()
+    notes = (f"QOS {', '.join(unknown)}: not told (--qos), taken as without limits or priority",)
+    return told.with_qos((*told.qos, *map(Qos, unknown))), notes
 
 
 def phase_seeds(n_phases: int, seed: int) -> list[int]:
