@@ -4,9 +4,10 @@
 
 A study is a folder here with `campaign.toml` and, where a paper printed figures, `published.toml`,
 where it says what is better than what, `claims.toml`. One with a `report.py` has a page of its own
-under docs/studies, which `report(results, folder)` writes. One that is no campaign has a `study.py`
-whose `run(output, pages)` does it all. The exit code is 1 if one of our figures
-differs by more than the study allows, or if a claim does not hold.
+under docs/studies, which `report(results, folder)` writes. A study may have further campaigns,
+`campaign-PART.toml`: then `report_campaigns(folders, folder)` gets where the results of each are.
+One that is no campaign has a `study.py` whose `run(output, pages)` does it all. The exit code is 1
+if one of our figures differs by more than the study allows, or if a claim does not hold.
 """
 
 from __future__ import annotations
@@ -192,10 +193,13 @@ def main() -> int:
     parser.add_argument("--pages", type=Path, default=PAGES, help="folder of reports")
     options = parser.parse_args()
     folder = HERE / options.name
-    output = options.output or Path("out") / "studies" / options.name
+    output = Path(options.output or Path("out") / "studies" / options.name)
     if (folder / "study.py").exists():
         study = runpy.run_path(str(folder / "study.py"))["run"]
-        return 0 if study(Path(output), options.pages / options.name) else 1
+        return 0 if study(output, options.pages / options.name) else 1
+    campaigns = sorted(folder.glob("campaign-*.toml"))
+    outputs = {path.stem: output.with_name(f"{output.name}-{path.stem}") for path in campaigns}
+    outputs["campaign"] = output
     try:
         n_failed = 0
         for stem, where in outputs.items():

@@ -16,7 +16,8 @@ struct Choice {
     NodeSet nodes;
     HostSet hosts;           // of the platform
     std::uint32_t cpus = 0;  // in all
-    bool whole_nodes = true; // nobody else may use them meanwhile
+    bool whole_nodes = true; // backfilling plans around them once the job has started
+    bool is_shared = false;  // with select/linear: other jobs may come to its nodes
     Holdings shares = {};    // where nodes are shared: what it gets of each
 };
 

@@ -133,7 +133,7 @@ std::optional<Choice> Linear::run_now(const Trial& trial) {
             continue;
         }
         Choice choice{
-            .nodes = chosen_, .hosts = {}, .cpus = 0, .whole_nodes = false, .shares = most > 1};
+            .nodes = chosen_, .hosts = {}, .cpus = 0, .whole_nodes = false, .is_shared = most > 1};
         chosen_.for_each([&](NodeIndex index) {
             const Node& node = settings_.nodes[index];
             choice.cpus += node.cpus;
@@ -197,7 +197,7 @@ std::optional<Prediction> Linear::predict(const NodeNeed& need, const NodeSet& c
 }
 
 void Linear::allocate(JobIndex job, const Request&, const Choice& choice, Seconds expected_end) {
-    const bool alone = !choice.shares;
+    const bool alone = !choice.is_shared;
     const auto [found, _] = running_.insert_or_assign(
         job, Running{SparseNodes(choice.nodes), choice.nodes, expected_end, alone});
     free_ -= choice.nodes;

@@ -45,6 +45,8 @@ void test_mpi();
 void test_fluid();
 void test_load();
 void test_protocol();
+void test_replay();
+void test_slurm_model();
 void test_slurm_select();
 void test_slurm_priority();
 void test_slurm_limits();

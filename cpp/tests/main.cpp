@@ -428,6 +428,7 @@ int main() {
     test_load();
     test_replay();
     test_protocol();
+    test_slurm_model();
     test_slurm_select();
     test_slurm_priority();
     test_slurm_limits();

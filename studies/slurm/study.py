@@ -7,6 +7,7 @@ whether each claim came out as `claims.toml` says.
 from __future__ import annotations
 
 import csv
+import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -138,9 +139,8 @@ def _claims() -> list[Mapping[str, Any]]:
 
 def _ratio(results: Results, measure: str, change: str, than: str) -> float:
     """Return by what share a measure differs, as the mean over workloads."""
-    return fmean(
-        results[seed, change][measure] / results[seed, than][measure] - 1 for seed in SEEDS
-    )
+    pairs = [(results[seed, change][measure], results[seed, than][measure]) for seed in SEEDS]
+    return fmean(new / old - 1 if old else (math.inf if new else 0.0) for new, old in pairs)
 
 
 def _finding(claim: Mapping[str, Any], results: Results) -> tuple[Mapping[str, Any], float, bool]:

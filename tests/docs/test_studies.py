@@ -388,3 +388,22 @@ def test_the_campaign_of_shutdown_has_all_instances_of_the_thesis():
     assert len(policies) == 1282
     assert sum(policy.startswith("inertial") for policy in policies) == 2 * 480
     assert sum(policy.startswith("proportional") for policy in policies) == 2 * 160
+
+
+@pytest.mark.slow
+def test_the_study_of_slurm_judges_what_it_runs_and_runs_nothing_twice(tmp_path, capsys):
+    import runpy
+
+    run = runpy.run_path(str(STUDIES / "slurm" / "study.py"))["run"]
+    few = {"N_JOBS": 40, "LARGEST_JOB": 8, "SEEDS": (1,), "OFFERED_LOAD": 0.01}
+    run.__globals__.update(few)
+    first = run(tmp_path / "out", tmp_path / "pages")
+    page = (tmp_path / "pages" / "index.md").read_text()
+    assert "{{" not in page
+    assert "| bf_interval=7 |" in page
+    results = (tmp_path / "out" / "results.csv").read_bytes()
+    assert len(results.splitlines()) == 1 + 19
+    told = capsys.readouterr().out
+    assert run(tmp_path / "out", tmp_path / "pages") == first
+    assert (tmp_path / "out" / "results.csv").read_bytes() == results
+    assert capsys.readouterr().out == told

@@ -1,8 +1,9 @@
-"""Slurm: a site's configuration and accounting log, and a model of its schedulers.
+"""Slurm: a site's configuration and accounting log, a model of its schedulers, and answers.
 
 `read_settings` reads a slurm.conf, `read_site` a configuration with the jobs of its accounting;
 `save_site` and `load_site` write and read the folder that they are kept in. `simulate_slurm` runs a
-workload under a configuration.
+workload under a configuration. `backtest_site` compares the model with the record, `what_if` the
+present with changes, and `explain_waits` says why jobs waited.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from noctule.slurm.explain import explain_waits
 from noctule.slurm.export import completion_text, sacct_text
 from noctule.slurm.hostlist import compress_hosts, expand_hosts
 from noctule.slurm.import_report import ImportReport
+from noctule.slurm.model import Pass, SlurmModel, platform_of, simulate_slurm
 from noctule.slurm.nodes import Node, NodeTable
 from noctule.slurm.partitions import Partition
 from noctule.slurm.recorded import Recorded
@@ -27,11 +29,21 @@ from noctule.slurm.wait_causes import Cause, Explanation, Interval
 from noctule.slurm.whatif import Answer, Effect, JobChange, WhatIf, what_if
 
 __all__ = [
+    "Answer",
+    "Backtest",
+    "Cause",
+    "ClassError",
+    "Clocks",
     "Conf",
+    "Effect",
+    "Explanation",
     "ImportReport",
+    "Interval",
+    "JobChange",
     "Node",
     "NodeTable",
     "Partition",
+    "Pass",
     "ReadSite",
     "Recorded",
     "Request",
@@ -52,9 +64,11 @@ __all__ = [
     "explain_waits",
     "load_site",
     "platform_of",
+    "read_conf",
     "read_settings",
     "read_site",
     "sacct_text",
     "save_site",
     "simulate_slurm",
+    "what_if",
 ]

@@ -55,7 +55,7 @@ def compare_with_truth(truth: Truth, *, n_phases: int = 24, seed: int = 1) -> Co
         decisions=case.starts(case.given_passes()),
         triggers=case.starts(case.given_ticks()),
         first_instants=case.starts(case.first_instants()),
-        ensemble=tuple(case.starts(case.drawn(one)) for one in seeds),
+        ensemble=tuple(map(case.starts, case.free_clocks(n_phases, seed))),
         notes=case.notes(),
     )
 
@@ -114,11 +114,6 @@ class Case:
     def given_ticks(self) -> Clocks:
         """Return the ticks and cycles of the log, and its first full pass."""
         return self._clocks(all_instants=True)
-
-    def drawn(self, seed: int) -> Clocks:
-        """Return free clocks, with phases that count from the first submission."""
-        since = min(job.submit_date for job in self._jobs) - self.epoch
-        return Clocks.drawn(seed, self.settings, since=since)
 
     def first_instants(self) -> Clocks:
         """Return the first tick, cycle and full pass of the log, and the mean period of ticks."""
