@@ -192,41 +192,48 @@ def main() -> int:
     parser.add_argument("-o", "--output", help="folder of the results (out/studies/NAME)")
     parser.add_argument("--pages", type=Path, default=PAGES, help="folder of reports")
     options = parser.parse_args()
-    folder = HERE / options.name
     output = Path(options.output or Path("out") / "studies" / options.name)
-    if (folder / "study.py").exists():
-        study = runpy.run_path(str(folder / "study.py"))["run"]
-        return 0 if study(output, options.pages / options.name) else 1
-    campaigns = sorted(folder.glob("campaign-*.toml"))
-    outputs = {path.stem: output.with_name(f"{output.name}-{path.stem}") for path in campaigns}
-    outputs["campaign"] = output
     try:
-        n_failed = 0
-        for stem, where in outputs.items():
-            campaign = Campaign.load(folder / f"{stem}.toml", logs=options.logs)
-            tally = run_campaign(campaign, where, LocalWorkers(options.workers))
-            print(f"{tally.n_runs} runs, {tally.n_failed} failed; {where}")
-            n_failed += tally.n_failed
-        results = load_results(output)
+        return 0 if do_study(HERE / options.name, output, options) else 1
     except NoctuleError as error:
         print(f"study {options.name}: {error}", file=sys.stderr)
         return 3
+
+
+def do_study(folder: Path, output: Path, options: argparse.Namespace) -> bool:
+    pages = options.pages / folder.name
+    if (folder / "study.py").exists():
+        return bool(runpy.run_path(str(folder / "study.py"))["run"](output, pages))
+    outputs = {
+        path.stem: output.with_name(f"{output.name}-{path.stem}")
+        for path in sorted(folder.glob("campaign-*.toml"))
+    }
+    outputs["campaign"] = output
+    n_failed = 0
+    for stem, where in outputs.items():
+        campaign = Campaign.load(folder / f"{stem}.toml", logs=options.logs)
+        tally = run_campaign(campaign, where, LocalWorkers(options.workers))
+        print(f"{tally.n_runs} runs, {tally.n_failed} failed; {where}")
+        n_failed += tally.n_failed
+    return told(folder, outputs, pages) and not n_failed
+
+
+def told(folder: Path, outputs: Mapping[str, Path], pages: Path) -> bool:
+    """Print or write what came out; whether it is as the study expects."""
+    results = load_results(outputs["campaign"])
     if (folder / "report.py").exists():
         write = runpy.run_path(str(folder / "report.py"))
-        pages = options.pages / options.name
         pages.mkdir(parents=True, exist_ok=True)
-        if campaigns:
-            return 0 if write["report_campaigns"](outputs, pages) and not n_failed else 1
-        return 0 if write["report"](results, pages) and not n_failed else 1
+        if len(outputs) > 1:
+            return bool(write["report_campaigns"](outputs, pages))
+        return bool(write["report"](results, pages))
     if (folder / "claims.toml").exists():
-        claims = tomllib.loads((folder / "claims.toml").read_text())
-        return 0 if report_claims(claims, results) and not n_failed else 1
+        return report_claims(tomllib.loads((folder / "claims.toml").read_text()), results)
     path = folder / "published.toml"
-    if not path.exists():
-        overview(results)
-        return int(n_failed > 0)
-    published = tomllib.loads(path.read_text(), parse_float=Decimal)
-    return 0 if report(published, results) and not n_failed else 1
+    if path.exists():
+        return report(tomllib.loads(path.read_text(), parse_float=Decimal), results)
+    overview(results)
+    return True
 
 
 if __name__ == "__main__":
