@@ -1,4 +1,4 @@
-# make demo | test | test-slow | test-cluster | test-simgrid | test-clients | fuzz | lint | docs | bench | format | stubs | clean
+# make demo | test | test-slow | test-cluster | test-slurm | test-simgrid | test-clients | fuzz | lint | docs | bench | format | stubs | clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -27,7 +27,7 @@ test: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist loadfile --ignore tests/simgrid
 
 test-slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -q -m slow --ignore tests/cluster --ignore tests/simgrid
+	$(BIN)/python -m pytest -q -m slow -n 2 --dist loadfile --ignore tests/cluster --ignore tests/simgrid
 
 # Everything on clusters of this machine; with Slurm where it can be installed.
 test-cluster: $(VENV)/.installed

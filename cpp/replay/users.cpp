@@ -29,28 +29,38 @@ void GroupPlan::set_dependencies(std::span<const std::uint32_t> first_dependency
     for (std::size_t group = 0; group < n_groups(); ++group) {
         first_waiting[group + 1] += first_waiting[group];
     }
-    std::vector<std::uint32_t> next = first_waiting;
-    std::vector<double> dates(dependency.size());
-    bool is_usual = true;
-    waiting.resize(dependency.size());
-    think_time.resize(thinking.kind == Thinking::Kind::reacting ? dependency.size() : 0);
-    for (GroupIndex group = 0; group < n_groups(); ++group) {
-        n_dependencies.push_back(first_dependency[group + 1] - first_dependency[group]);
-        for (std::uint32_t i = first_dependency[group]; i < first_dependency[group + 1]; ++i) {
-            const GroupIndex on = dependency[i];
-            const std::uint32_t place = next[on]++;
-            const double told = start_time[group] - think_times[i];
-            const bool is_recorded = std::abs(told - end_time[on]) <= same_date;
-            waiting[place] = group;
-            dates[place] = is_recorded ? end_time[on] : told;
-            is_usual = is_usual && is_recorded;
-            if (!think_time.empty()) {
-                think_time[place] = think_times[i];
+    // Calls use(group, number of the dependency, its place among the waiting) for each edge.
+    const auto visit = [&](auto&& use) {
+        std::vector<std::uint32_t> next = first_waiting;
+        for (GroupIndex group = 0; group < n_groups(); ++group) {
+            for (std::uint32_t i = first_dependency[group]; i < first_dependency[group + 1]; ++i) {
+                use(group, i, next[dependency[i]]++);
             }
         }
+    };
+    const auto told = [&](GroupIndex group, std::uint32_t i) {
+        const double date = start_time[group] - think_times[i], end = end_time[dependency[i]];
+        return std::abs(date - end) <= same_date ? end : date;
+    };
+    n_dependencies.resize(n_groups());
+    waiting.resize(dependency.size());
+    bool is_usual = true;
+    visit([&](GroupIndex group, std::uint32_t i, std::uint32_t place) {
+        ++n_dependencies[group];
+        waiting[place] = group;
+        is_usual = is_usual && told(group, i) == end_time[dependency[i]];
+    });
+    if (thinking.kind == Thinking::Kind::reacting) {
+        think_time.resize(dependency.size());
+        visit([&](GroupIndex, std::uint32_t i, std::uint32_t place) {
+            think_time[place] = think_times[i];
+        });
     }
     if (!is_usual) {
-        due = std::move(dates);
+        due.resize(dependency.size());
+        visit([&](GroupIndex group, std::uint32_t i, std::uint32_t place) {
+            due[place] = told(group, i);
+        });
     }
 }
 

@@ -89,7 +89,7 @@ def test_as_many_groups_as_hosts_are_needed():
             until=float("inf"),
             share_hosts=False,
             share_storages=True,
-            attempts=AttemptOptions(False, 1, float("inf"), 0.0, 0.0),
+            attempts=AttemptOptions(False, 1, float("inf"), 0.0, 0.0, 0),
             windows=[],
             reservations=[],
             wake_for_jobs=False,
