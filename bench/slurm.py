@@ -24,11 +24,11 @@ from measures import Measure, report
 import noctule as nt
 from noctule.columns import Columns
 from noctule.formats.swf import read_swf_log
-from noctule.slurm.clocks import Clocks
-from noctule.slurm.conf import parse_conf
-from noctule.slurm.model import simulate_slurm
-from noctule.slurm.requests import Requests
-from noctule.slurm.settings import SlurmSettings, settings_from
+from noctule.slurm.conf.lines import parse_conf
+from noctule.slurm.conf.settings import SlurmSettings, settings_from
+from noctule.slurm.jobs.requests import Requests
+from noctule.slurm.model.clocks import Clocks
+from noctule.slurm.model.policy import simulate_slurm
 
 LOG = "CEA-Curie-2011-2.1-cln.swf.xz"
 STANDARD = 10  # the partition of the thin nodes

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from noctule.console import plain_table
 from noctule.fidelity_reports import comparison_result
-from noctule.slurm.compare import compare_with_truth
-from noctule.slurm.truth import read_truth
+from noctule.slurm.truth.compare import compare_with_truth
+from noctule.slurm.truth.sets import read_truth
 
 SETS = ("poisson", "bursty", "flood", "parts", "cons", "multifactor")
 PAGE = Path(__file__).parent / "background" / "slurm-fidelity.md"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from noctule.console import Result, Table
-from noctule.slurm.wait_causes import Explanation, Interval
+from noctule.slurm.answers.waits.causes import Explanation, Interval
 
 _HEADERS = ("job", "from", "to", "seconds", "cause")
 _MOST_NAMED = 4

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from noctule.console import Result, Table
-from noctule.slurm.fidelity import (
+from noctule.slurm.truth.fidelity import (
     NAMES,
     Deviation,
     Means,
@@ -17,11 +17,11 @@ from noctule.slurm.fidelity import (
     spread,
     true_means,
 )
-from noctule.slurm.live import LiveRun, unseen
+from noctule.slurm.truth.live import LiveRun, unseen
 
 if TYPE_CHECKING:
-    from noctule.slurm.compare import Comparison
-    from noctule.slurm.truth import Truth
+    from noctule.slurm.truth.compare import Comparison
+    from noctule.slurm.truth.sets import Truth
 
 _HEADERS = ("", *NAMES, "starts", "within 3 s", "node lists", "sum |start error| / sum wait")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from noctule.console import Result, Table
 from noctule.output_file import write_file
-from noctule.slurm.backtest import Backtest, ClassError, class_rows
+from noctule.slurm.answers.backtest import Backtest, ClassError, class_rows
 
 _MOST_ACCOUNTS = 20
 _MOST_JOBS = 5

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from noctule.console import Result, Table, plain_table
-from noctule.slurm.backtest import class_rows
-from noctule.slurm.scheduler_work import WORK
-from noctule.slurm.whatif import Answer, Effect, JobChange, WhatIf
+from noctule.slurm.answers.backtest import class_rows
+from noctule.slurm.answers.scheduler_work import WORK
+from noctule.slurm.answers.whatif import Answer, Effect, JobChange, WhatIf
 from noctule.slurm_reports import (
     change_text,
     class_label,

@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from noctule.slurm.changes import changed_site
-from noctule.slurm.clocks import Clocks
-from noctule.slurm.conf import Conf, read_conf
-from noctule.slurm.import_report import ImportReport
-from noctule.slurm.machine_changes import loaded
-from noctule.slurm.scheduler_work import work_of
-from noctule.slurm.settings import settings_from
-from noctule.slurm.site import SlurmSite, import_site
-from noctule.slurm.site_jobs import jobs_from_workload
-from noctule.slurm.site_run import run_site
+from noctule.slurm.answers.changes.machine import loaded
+from noctule.slurm.answers.changes.site import changed_site
+from noctule.slurm.answers.scheduler_work import work_of
+from noctule.slurm.conf.lines import Conf, read_conf
+from noctule.slurm.conf.settings import settings_from
+from noctule.slurm.jobs.import_report import ImportReport
+from noctule.slurm.jobs.sources import jobs_from_workload
+from noctule.slurm.model.clocks import Clocks
+from noctule.slurm.model.site_run import run_site
+from noctule.slurm.site.site import SlurmSite, import_site
 from noctule.synthetic import lublin
 from noctule.synthetic.estimates import UniformWalltimes
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from noctule.compression import read_bytes
-from noctule.slurm.anonymise import Names
-from noctule.slurm.anonymous_conf import anonymous_conf
-from noctule.slurm.anonymous_files import anonymous_dump, anonymous_sacct
-from noctule.slurm.associations import read_associations
-from noctule.slurm.bsc import read_bsc
-from noctule.slurm.conf import parse_conf, read_conf
-from noctule.slurm.hostlist import compress_hosts, expand_hosts
-from noctule.slurm.import_report import ImportReport
-from noctule.slurm.sacct_rows import text_lines
-from noctule.slurm.settings import settings_from
-from noctule.slurm.site import import_site
-from noctule.slurm.site_files import conf_text
-from noctule.slurm.site_jobs import jobs_from_sacct
-from noctule.slurm.stamps import find_zone
+from noctule.slurm.conf.associations import read_associations
+from noctule.slurm.conf.hostlist import compress_hosts, expand_hosts
+from noctule.slurm.conf.lines import parse_conf, read_conf
+from noctule.slurm.conf.settings import settings_from
+from noctule.slurm.jobs.bsc import read_bsc
+from noctule.slurm.jobs.import_report import ImportReport
+from noctule.slurm.jobs.sacct_rows import text_lines
+from noctule.slurm.jobs.sources import jobs_from_sacct
+from noctule.slurm.jobs.stamps import find_zone
+from noctule.slurm.site.anonymous.conf import anonymous_conf
+from noctule.slurm.site.anonymous.files import anonymous_dump, anonymous_sacct
+from noctule.slurm.site.anonymous.names import Names
+from noctule.slurm.site.folder import conf_text
+from noctule.slurm.site.site import import_site
 
 _CONF = (
     "NodeName=n[1-4] CPUs=8 RealMemory=16000\nPartitionName=main Nodes=ALL Default=YES\n"

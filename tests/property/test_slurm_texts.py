@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noctule.errors import InputError
-from noctule.slurm.conf import parse_conf
-from noctule.slurm.hostlist import compress_hosts, expand_hosts
-from noctule.slurm.settings import settings_from
-from noctule.slurm.site_files import conf_text
+from noctule.slurm.conf.hostlist import compress_hosts, expand_hosts
+from noctule.slurm.conf.lines import parse_conf
+from noctule.slurm.conf.settings import settings_from
+from noctule.slurm.site.folder import conf_text
 
 prefixes = st.sampled_from(["n", "node-", "rack1n", "x.y", "login", "a0b"])
 digits = st.one_of(

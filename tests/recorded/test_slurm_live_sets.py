@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from noctule.slurm.clocks import Clocks
-from noctule.slurm.compare import Case
-from noctule.slurm.fidelity import deviation, true_means
-from noctule.slurm.settings import read_settings
-from noctule.slurm.truth import read_truth
+from noctule.slurm.conf.settings import read_settings
+from noctule.slurm.model.clocks import Clocks
+from noctule.slurm.truth.compare import Case
+from noctule.slurm.truth.fidelity import deviation, true_means
+from noctule.slurm.truth.sets import read_truth
 
 FOLDER = Path(__file__).parent / "slurm"
 # starts in the same second: an end some milliseconds before a pass is seen by it, or not

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from noctule.slurm.fidelity import SimulatedStart, deviation, true_means
-from noctule.slurm.tick_grid import tick_grid
-from noctule.slurm.truth import Truth, read_truth
+from noctule.slurm.truth.fidelity import SimulatedStart, deviation, true_means
+from noctule.slurm.truth.sets import Truth, read_truth
+from noctule.slurm.truth.tick_grid import tick_grid
 
 SETS = ("poisson", "bursty", "flood", "parts", "cons", "multifactor")
 

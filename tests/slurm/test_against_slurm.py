@@ -16,10 +16,10 @@ import pytest
 from loopback_slurm import loopback_slurm, missing_commands
 
 from noctule.cli import main
-from noctule.slurm.controller import Controller
-from noctule.slurm.fidelity import SimulatedStart, deviation
-from noctule.slurm.submissions import Submission, trace_table
-from noctule.slurm.truth import Truth, read_truth
+from noctule.slurm.truth.controller import Controller
+from noctule.slurm.truth.fidelity import SimulatedStart, deviation
+from noctule.slurm.truth.sets import Truth, read_truth
+from noctule.slurm.truth.submissions import Submission, trace_table
 
 pytestmark = [
     pytest.mark.slow,

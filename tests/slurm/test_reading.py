@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from noctule.errors import InputError
-from noctule.slurm.hostlist import expand_hosts
-from noctule.slurm.settings import read_settings
+from noctule.slurm.conf.hostlist import expand_hosts
+from noctule.slurm.conf.settings import read_settings
 
 _PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 pytestmark = [

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from noctule.slurm.conf import parse_conf
-from noctule.slurm.import_report import ImportReport
-from noctule.slurm.lifetimes import Lifetimes
-from noctule.slurm.recorded import Recorded
-from noctule.slurm.requests import Request, Requests
-from noctule.slurm.settings import settings_from
-from noctule.slurm.site import SiteExtras, import_site
-from noctule.slurm.site_jobs import SiteJobs
+from noctule.slurm.answers.waits.lifetimes import Lifetimes
+from noctule.slurm.conf.lines import parse_conf
+from noctule.slurm.conf.settings import settings_from
+from noctule.slurm.jobs.import_report import ImportReport
+from noctule.slurm.jobs.recorded import Recorded
+from noctule.slurm.jobs.requests import Request, Requests
+from noctule.slurm.jobs.sources import SiteJobs
+from noctule.slurm.site.site import SiteExtras, import_site
 
 
 def conf_of(n_nodes=2, *lines):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from noctule.slurm.conf import parse_conf
-from noctule.slurm.sacct_rows import COLUMNS
-from noctule.slurm.settings import settings_from
+from noctule.slurm.conf.lines import parse_conf
+from noctule.slurm.conf.settings import settings_from
+from noctule.slurm.jobs.sacct_rows import COLUMNS
 
 T0 = 1_700_000_000
 CONF = """

@@ -6,12 +6,12 @@ import pytest
 
 from noctule.errors import InputError
 from noctule.profile import Delay
-from noctule.slurm.associations import parse_associations
-from noctule.slurm.clocks import Clocks
-from noctule.slurm.conf import parse_conf
-from noctule.slurm.model import SlurmModel, simulate_slurm
-from noctule.slurm.requests import Request, Requests
-from noctule.slurm.settings import settings_from
+from noctule.slurm.conf.associations import parse_associations
+from noctule.slurm.conf.lines import parse_conf
+from noctule.slurm.conf.settings import settings_from
+from noctule.slurm.jobs.requests import Request, Requests
+from noctule.slurm.model.clocks import Clocks
+from noctule.slurm.model.policy import SlurmModel, simulate_slurm
 from noctule.workload import Job, Workload
 from noctule.workload import Request as HostRequest
 

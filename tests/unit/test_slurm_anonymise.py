@@ -10,9 +10,9 @@ from slurm_rows import T0, row, sacct_file
 
 from noctule.cli import main
 from noctule.errors import InputError
-from noctule.slurm.anonymise import Names, read_key
-from noctule.slurm.anonymous_files import reduced_line
-from noctule.slurm.site_reading import SiteFiles, read_site
+from noctule.slurm.site.anonymous.files import reduced_line
+from noctule.slurm.site.anonymous.names import Names, read_key
+from noctule.slurm.site.reading import SiteFiles, read_site
 
 # every name of the site is one of these words, whatever it names
 WORDS = "zebra yak wombat vole tapir skunk quokka puma okapi newt moose lemur koala jackal ibex"

@@ -13,10 +13,10 @@ from slurm_rows import CONF, row, sacct_file
 
 from noctule.cli import main
 from noctule.errors import InputError
-from noctule.slurm.associations import parse_associations
-from noctule.slurm.backtest import backtest_site, compare_runs
-from noctule.slurm.job_classes import job_classes, size_class
-from noctule.slurm.site import SiteExtras
+from noctule.slurm.answers.backtest import backtest_site, compare_runs
+from noctule.slurm.answers.job_classes import job_classes, size_class
+from noctule.slurm.conf.associations import parse_associations
+from noctule.slurm.site.site import SiteExtras
 
 
 def run_with(*starts):

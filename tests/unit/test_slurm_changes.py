@@ -9,9 +9,9 @@ from noctule._core import HostSet
 from noctule.errors import InputError
 from noctule.external_events import ExternalEvent, ExternalEvents
 from noctule.parts import Parts
-from noctule.slurm.changes import changed_site
-from noctule.slurm.site import SiteExtras
-from noctule.slurm.topology import Switch, Topology
+from noctule.slurm.answers.changes.site import changed_site
+from noctule.slurm.conf.topology import Switch, Topology
+from noctule.slurm.site.site import SiteExtras
 from noctule.windows import Maintenance, Windows
 
 CONF = conf_of(

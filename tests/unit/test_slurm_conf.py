@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from noctule.errors import InputError
-from noctule.slurm.conf import parse_conf, read_conf
+from noctule.slurm.conf.lines import parse_conf, read_conf
 
 
 def entries(text):

@@ -15,12 +15,12 @@ from noctule._core import HostSet
 from noctule.cli import main
 from noctule.errors import InputError
 from noctule.external_events import ExternalEvent, ExternalEvents
-from noctule.slurm.clocks import Clocks
-from noctule.slurm.explain import Explainer
-from noctule.slurm.lifetimes import recorded_lifetimes, simulated_lifetimes
-from noctule.slurm.requests import SlurmDependency
-from noctule.slurm.site import SiteExtras
-from noctule.slurm.site_run import run_site
+from noctule.slurm.answers.waits.explain import Explainer
+from noctule.slurm.answers.waits.lifetimes import recorded_lifetimes, simulated_lifetimes
+from noctule.slurm.jobs.requests import SlurmDependency
+from noctule.slurm.model.clocks import Clocks
+from noctule.slurm.model.site_run import run_site
+from noctule.slurm.site.site import SiteExtras
 from noctule.windows import Maintenance, Windows
 
 

@@ -8,11 +8,11 @@ from slurm_rows import CONF, CONS, T0, row, sacct_file
 from noctule.cli import main
 from noctule.errors import InputError
 from noctule.simulation import simulate
-from noctule.slurm.export import completion_text, sacct_text
-from noctule.slurm.import_report import ImportReport
-from noctule.slurm.site_files import save_site
-from noctule.slurm.site_jobs import jobs_from_sacct
-from noctule.slurm.site_reading import SiteFiles, read_site
+from noctule.slurm.jobs.import_report import ImportReport
+from noctule.slurm.jobs.sources import jobs_from_sacct
+from noctule.slurm.site.export import completion_text, sacct_text
+from noctule.slurm.site.folder import save_site
+from noctule.slurm.site.reading import SiteFiles, read_site
 from noctule.workload import Workload
 
 ROWS = (

@@ -7,8 +7,8 @@ import math
 import pytest
 from slurm_sets import EPOCH, write_set
 
-from noctule.slurm.fidelity import Means, SimulatedStart, deviation, means, spread, true_means
-from noctule.slurm.truth import read_truth
+from noctule.slurm.truth.fidelity import Means, SimulatedStart, deviation, means, spread, true_means
+from noctule.slurm.truth.sets import read_truth
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from noctule.errors import InputError
-from noctule.slurm.hostlist import compress_hosts, expand_hosts
+from noctule.slurm.conf.hostlist import compress_hosts, expand_hosts
 
 
 @pytest.mark.parametrize(

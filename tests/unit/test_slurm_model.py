@@ -17,11 +17,11 @@ import pytest
 import noctule as nt
 from noctule.errors import InputError
 from noctule.profile import Delay
-from noctule.slurm.clocks import Clocks
-from noctule.slurm.conf import parse_conf
-from noctule.slurm.model import SlurmModel, simulate_slurm
-from noctule.slurm.requests import Request, Requests, SlurmDependency
-from noctule.slurm.settings import SlurmSettings, settings_from
+from noctule.slurm.conf.lines import parse_conf
+from noctule.slurm.conf.settings import SlurmSettings, settings_from
+from noctule.slurm.jobs.requests import Request, Requests, SlurmDependency
+from noctule.slurm.model.clocks import Clocks
+from noctule.slurm.model.policy import SlurmModel, simulate_slurm
 from noctule.windows import Maintenance, Windows
 from noctule.workload import Request as WorkloadRequest
 

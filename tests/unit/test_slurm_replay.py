@@ -15,11 +15,11 @@ from slurm_sets import CONF
 
 from noctule.cli import main
 from noctule.errors import InputError
-from noctule.slurm.controller import Controller, pairs
-from noctule.slurm.live import LogFile, advice, local_seconds
-from noctule.slurm.submissions import Submission, load_submissions, trace_table
-from noctule.slurm.truth import read_truth
-from noctule.slurm.truth_files import conf_text
+from noctule.slurm.truth.controller import Controller, pairs
+from noctule.slurm.truth.live import LogFile, advice, local_seconds
+from noctule.slurm.truth.sets import read_truth
+from noctule.slurm.truth.submissions import Submission, load_submissions, trace_table
+from noctule.slurm.truth.writing import conf_text
 
 # A Slurm of one file: sbatch notes a job and logs what a controller would, scontrol tells of jobs.
 FAKE = r"""
@@ -75,8 +75,8 @@ def slurm(tmp_path, monkeypatch):
         command.write_text(f'#!/bin/sh\nexec {sys.executable} {folder}/fake.py {name} "$@"\n')
         command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr("noctule.slurm.live._POLL", 0.2)
-    monkeypatch.setattr("noctule.slurm.live._LEAD", 0.0)
+    monkeypatch.setattr("noctule.slurm.truth.live._POLL", 0.2)
+    monkeypatch.setattr("noctule.slurm.truth.live._LEAD", 0.0)
     return folder
 
 

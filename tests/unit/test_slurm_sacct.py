@@ -9,12 +9,12 @@ import pytest
 from slurm_rows import T0, row, sacct_file, settings
 
 from noctule.errors import InputError
-from noctule.slurm.import_report import ImportReport
-from noctule.slurm.requests import NO_LIMIT
-from noctule.slurm.sacct import ENDLESS, export_command
-from noctule.slurm.sacct_rows import COLUMNS
-from noctule.slurm.site_jobs import jobs_from_sacct
-from noctule.slurm.stamps import find_zone
+from noctule.slurm.jobs.import_report import ImportReport
+from noctule.slurm.jobs.requests import NO_LIMIT
+from noctule.slurm.jobs.sacct import ENDLESS, export_command
+from noctule.slurm.jobs.sacct_rows import COLUMNS
+from noctule.slurm.jobs.sources import jobs_from_sacct
+from noctule.slurm.jobs.stamps import find_zone
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from noctule.errors import InputError
-from noctule.slurm.conf import parse_conf
-from noctule.slurm.settings import read_settings, setting_tables, settings_from
+from noctule.slurm.conf.lines import parse_conf
+from noctule.slurm.conf.settings import read_settings, setting_tables, settings_from
 
 NODE = "NodeName=n[1-4] CPUs=8\n"
 SMALL = NODE + "PartitionName=main Nodes=ALL Default=YES\n"

@@ -12,8 +12,8 @@ from noctule.cli import main
 from noctule.errors import InputError
 from noctule.formats import load_workload
 from noctule.formats.platforms import load_platform
-from noctule.slurm.site_files import load_site, save_site
-from noctule.slurm.site_reading import SiteFiles, read_site
+from noctule.slurm.site.folder import load_site, save_site
+from noctule.slurm.site.reading import SiteFiles, read_site
 from noctule.windows import Maintenance, Reservation
 
 

@@ -8,12 +8,12 @@ import pytest
 from slurm_rows import settings
 
 from noctule.errors import InputError
-from noctule.slurm.associations import parse_associations, parse_qos
-from noctule.slurm.bsc import is_bsc_trace, read_bsc
-from noctule.slurm.conf import parse_conf
-from noctule.slurm.gres import gres_devices, parse_gres
-from noctule.slurm.import_report import ImportReport
-from noctule.slurm.topology import topology_from
+from noctule.slurm.conf.associations import parse_associations, parse_qos
+from noctule.slurm.conf.gres import gres_devices, parse_gres
+from noctule.slurm.conf.lines import parse_conf
+from noctule.slurm.conf.topology import topology_from
+from noctule.slurm.jobs.bsc import is_bsc_trace, read_bsc
+from noctule.slurm.jobs.import_report import ImportReport
 
 DUMP = """
 # To edit this file start with a cluster line for the new cluster

@@ -9,9 +9,9 @@ import pytest
 from slurm_sets import EPOCH, HEADER, LOG, ROWS, full, quick, row, stamp, write_set
 
 from noctule.errors import InputError
-from noctule.slurm.controller_log import MainPass, parse_controller_log
-from noctule.slurm.tick_grid import TICK_PERIOD, tick_grid
-from noctule.slurm.truth import read_truth
+from noctule.slurm.truth.controller_log import MainPass, parse_controller_log
+from noctule.slurm.truth.sets import read_truth
+from noctule.slurm.truth.tick_grid import TICK_PERIOD, tick_grid
 
 
 def test_jobs_have_their_request_and_dates_to_the_millisecond(tmp_path):

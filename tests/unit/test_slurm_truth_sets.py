@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from noctule.slurm.compare import Case
-from noctule.slurm.fidelity import deviation, spread
-from noctule.slurm.settings import read_settings
-from noctule.slurm.truth import read_truth
+from noctule.slurm.conf.settings import read_settings
+from noctule.slurm.truth.compare import Case
+from noctule.slurm.truth.fidelity import deviation, spread
+from noctule.slurm.truth.sets import read_truth
 
 TRUTH = Path(os.environ.get("NOCTULE_SHARED", "../shared")) / "truth" / "slurm"
 LINEAR = ("poisson", "bursty", "flood", "parts")

@@ -9,7 +9,7 @@ from slurm_answers import conf_of, job, site_of
 from slurm_rows import CONF, row, sacct_file
 
 from noctule.cli import main
-from noctule.slurm.whatif import what_if
+from noctule.slurm.answers.whatif import what_if
 
 
 def two_jobs(recorded=None):

@@ -8,25 +8,25 @@ present with changes, and `explain_waits` says why jobs waited.
 
 from __future__ import annotations
 
-from noctule.slurm.backtest import Backtest, ClassError, Unplaced, backtest_site
-from noctule.slurm.clocks import Clocks
-from noctule.slurm.conf import Conf, read_conf
-from noctule.slurm.explain import explain_waits
-from noctule.slurm.export import completion_text, sacct_text
-from noctule.slurm.hostlist import compress_hosts, expand_hosts
-from noctule.slurm.import_report import ImportReport
-from noctule.slurm.model import Pass, SlurmModel, platform_of, simulate_slurm
-from noctule.slurm.nodes import Node, NodeTable
-from noctule.slurm.partitions import Partition
-from noctule.slurm.recorded import Recorded
-from noctule.slurm.requests import Request, Requests, SlurmDependency
-from noctule.slurm.scheduler_work import Work
-from noctule.slurm.settings import SlurmSettings, read_settings
-from noctule.slurm.site import SiteExtras, SlurmSite
-from noctule.slurm.site_files import load_site, save_site
-from noctule.slurm.site_reading import ReadSite, SiteFiles, read_site
-from noctule.slurm.wait_causes import Cause, Explanation, Interval
-from noctule.slurm.whatif import Answer, Effect, JobChange, WhatIf, what_if
+from noctule.slurm.answers.backtest import Backtest, ClassError, Unplaced, backtest_site
+from noctule.slurm.answers.scheduler_work import Work
+from noctule.slurm.answers.waits.causes import Cause, Explanation, Interval
+from noctule.slurm.answers.waits.explain import explain_waits
+from noctule.slurm.answers.whatif import Answer, Effect, JobChange, WhatIf, what_if
+from noctule.slurm.conf.hostlist import compress_hosts, expand_hosts
+from noctule.slurm.conf.lines import Conf, read_conf
+from noctule.slurm.conf.nodes import Node, NodeTable
+from noctule.slurm.conf.partitions import Partition
+from noctule.slurm.conf.settings import SlurmSettings, read_settings
+from noctule.slurm.jobs.import_report import ImportReport
+from noctule.slurm.jobs.recorded import Recorded
+from noctule.slurm.jobs.requests import Request, Requests, SlurmDependency
+from noctule.slurm.model.clocks import Clocks
+from noctule.slurm.model.policy import Pass, SlurmModel, platform_of, simulate_slurm
+from noctule.slurm.site.export import completion_text, sacct_text
+from noctule.slurm.site.folder import load_site, save_site
+from noctule.slurm.site.reading import ReadSite, SiteFiles, read_site
+from noctule.slurm.site.site import SiteExtras, SlurmSite
 
 __all__ = [
     "Answer",

@@ -1,0 +1,1 @@
+"""A site after changes of its configuration, its nodes or its load."""

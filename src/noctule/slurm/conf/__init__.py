@@ -1,0 +1,1 @@
+"""slurm.conf and the files beside it, as typed settings."""

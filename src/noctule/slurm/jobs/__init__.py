@@ -1,0 +1,1 @@
+"""Jobs and what they ask of Slurm, from accounting, logs and traces."""

@@ -1,0 +1,249 @@
+"""Requests as the core takes them: by numbers, with what partitions say where jobs say nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from noctule import _core
+from noctule.errors import InputError
+from noctule.slurm.conf.settings import SlurmSettings
+from noctule.slurm.jobs.constraints import nodes_with
+from noctule.slurm.jobs.requests import Requests
+from noctule.slurm.model.native_settings import NO_BOUND, gres_kinds, minutes
+from noctule.units import shown
+
+_NO_DATE = 2**63 - 1
+_DEPENDENCIES = ("after", "afterany", "afterok", "afternotok", "aftercorr", "singleton")
+_SAME = (
+    "min_nodes",
+    "tasks",
+    "cpus_per_task",
+    "tasks_per_node",
+    "memory_is_per_cpu",
+    "exclusive",
+    "contiguous",
+    "oversubscribe",
+    "time_min",
+    "nice",
+    "held",
+    "array_task",
+    "array_throttle",
+    "any_dependency",
+)
+
+
+class RequestCompiler:
+    """Turns requests into numbers; what names mean is asked of the settings once."""
+
+    def __init__(
+        self,
+        settings: SlurmSettings,
+        requests: Requests,
+        *,
+        epoch: int,
+        job_ids: Sequence[Any] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.requests = requests
+        self.epoch = epoch
+        self.positions = {str(job_id): i for i, job_id in enumerate(job_ids or ())}
+        self.notes: list[str] = []
+        self.constraints: dict[str, int] = {}
+        self._partition_of = {p.name: i for i, p in enumerate(settings.partitions)}
+        self._arrays: dict[str, list[int]] = {}
+        for i, array in enumerate(requests.told.get("array", ())):
+            if array:
+                self._arrays.setdefault(array, []).append(i)
+
+    def compile(self) -> tuple[list[list[int]], Callable[[_core.SlurmSettings], Any]]:
+        """Return the nodes of each constraint, and what fills requests for compiled settings."""
+        columns = self._columns()
+        nodes = [
+            nodes_with(text, self.settings.nodes, f"constraint {text}") for text in self.constraints
+        ]
+
+        def fill(core_settings: _core.SlurmSettings) -> _core.SlurmRequests:
+            core = _core.SlurmRequests(len(self.requests))
+            for name, values in columns.items():
+                core.set_column(name, np.asarray(values, dtype=np.int64))
+            for job, partitions in enumerate(self._partitions):
+                core.set_partitions(job, list(partitions))
+            self._fill_lists(core, core_settings)
+            return core
+
+        return nodes, fill
+
+    def _columns(self) -> dict[str, Sequence[int]]:
+        self._partitions = self._partition_lists()
+        told = self.requests.told
+        same = {name: [int(value) for value in told[name]] for name in _SAME if name in told}
+        return same | self._sizes() | self._dates() | self._names()
+
+    def _sizes(self) -> dict[str, Sequence[int]]:
+        requests = self.requests
+        told = requests.told
+        bounds = zip(requests.column("min_nodes"), requests.column("max_nodes"), strict=True)
+        columns: dict[str, Sequence[int]] = {
+            "limit": self._limits(),
+            "max_nodes": [0 if most is None else max(least, most) for least, most in bounds],
+        }
+        if "cpus" in told:
+            columns["min_cpus"] = told["cpus"]
+        if "memory_mb" in told:
+            all_of_it = max(node.memory_mb for node in self.settings.nodes)
+            columns["memory_mb"] = [
+                0 if value is None else value or all_of_it for value in told["memory_mb"]
+            ]
+        return columns
+
+    def _dates(self) -> dict[str, Sequence[int]]:
+        told = self.requests.told
+        columns: dict[str, Sequence[int]] = {}
+        for name, default in (("begin", 0), ("deadline", _NO_DATE), ("release", _NO_DATE)):
+            if name in told:
+                columns[name] = [
+                    default if value is None else self.epoch + math.floor(value)
+                    for value in told[name]
+                ]
+        if "suspended" in told:
+            columns["suspended"] = [math.ceil(value) for value in told["suspended"]]
+        if "priority" in told:
+            columns["priority"] = [value or 0 for value in told["priority"]]
+            # a priority of 0 is what a held job has
+            both = zip(self.requests.column("held"), told["priority"], strict=True)
+            columns["held"] = [int(held or priority == 0) for held, priority in both]
+        return columns
+
+    def _names(self) -> dict[str, Sequence[int]]:
+        told = self.requests.told
+        columns: dict[str, Sequence[int]] = {
+            name: _numbers(told[name], blank=0 if name == "user" else NO_BOUND)
+            for name in ("user", "name", "array")
+            if name in told
+        }
+        if "features" in told:
+            columns["constraint"] = [
+                self.constraints.setdefault(text, len(self.constraints)) if text else NO_BOUND
+                for text in told["features"]
+            ]
+        left_out = {
+            "het_group": "parts of heterogeneous jobs are scheduled one by one",
+            "switches": "jobs ask for a number of switches, which is left out",
+        }
+        for name, what in left_out.items():
+            if n := sum(map(bool, told.get(name, ()))):
+                self.notes.append(f"{n} {what}")
+        return columns
+
+    def _partition_lists(self) -> list[tuple[int, ...]]:
+        default = self.settings.default_partition
+        known: dict[tuple[str, ...], tuple[int, ...]] = {}
+        lists = []
+        for job, names in enumerate(self.requests.column("partitions")):
+            found = known.get(names)
+            if found is None:
+                asked = names or (() if default is None else (default.name,))
+                unknown = [name for name in asked if name not in self._partition_of]
+                if unknown or not asked:
+                    what = (
+                        f"partition {unknown[0]!r} is not configured"
+                        if unknown
+                        else "it names no partition, and none is the default"
+                    )
+                    raise InputError(f"requests: job {job + 1} of the workload: {what}")
+                found = known[names] = tuple(self._partition_of[name] for name in asked)
+            lists.append(found)
+        return lists
+
+    def _limits(self) -> list[int]:
+        """Return limits in minutes: those asked for, or the default of the first partition."""
+        defaults = []
+        for partition in self.settings.partitions:
+            told = partition.default_time
+            defaults.append(minutes(partition.max_time if told is None else told))
+        return [
+            defaults[partitions[0]] if limit is None else minutes(limit)
+            for limit, partitions in zip(
+                self.requests.column("limit"), self._partitions, strict=True
+            )
+        ]
+
+    def _fill_lists(self, core: _core.SlurmRequests, settings: _core.SlurmSettings) -> None:
+        told = self.requests.told
+        table = (
+            self.settings.node_table if {"required_nodes", "excluded_nodes"} & set(told) else None
+        )
+        if table is not None:
+            lists = zip(
+                self.requests.column("required_nodes"),
+                self.requests.column("excluded_nodes"),
+                strict=True,
+            )
+            for job, (required, excluded) in enumerate(lists):
+                if required or excluded:
+                    where = f"requests: job {job + 1} of the workload"
+                    sets = [
+                        _core.HostSet(list(table.indices(text, where)) if text else [])
+                        for text in (required, excluded)
+                    ]
+                    core.set_nodes(settings, job, *sets)
+        self._fill_gres(core)
+        names = {name: i for i, (name, _) in enumerate(self.settings.licenses)}
+        for job, licenses in enumerate(told.get("licenses", ())):
+            for name, count in licenses:
+                if name not in names:
+                    raise InputError(f"requests: license {shown(name)} is not configured")
+                core.add_license(job, names[name], count)
+        for job, dependencies in enumerate(told.get("dependencies", ())):
+            for dependency in dependencies:
+                self._fill_dependency(core, job, dependency)
+
+    def _fill_gres(self, core: _core.SlurmRequests) -> None:
+        kinds = {name: i for i, name in enumerate(gres_kinds(self.settings))}
+        for per, field in enumerate(("gres_per_node", "gres_per_job", "gres_per_task")):
+            for job, asked in enumerate(self.requests.told.get(field, ())):
+                for gres in asked:
+                    name = f"{gres.name}:{gres.kind}" if gres.kind else gres.name
+                    if name not in kinds:
+                        raise InputError(
+                            f"requests: no node has the generic resource {shown(name)}"
+                        )
+                    counts = [gres.count if i == per else 0 for i in range(3)]
+                    core.add_gres(job, kinds[name], *counts)
+
+    def _fill_dependency(self, core: _core.SlurmRequests, job: int, dependency: Any) -> None:
+        if dependency.kind == "singleton":
+            core.add_dependency(job, _DEPENDENCIES.index("singleton"), job, 0)
+            return
+        if dependency.kind not in _DEPENDENCIES:
+            self.notes.append(f"dependency {dependency}: left out")
+            return
+        others = self._jobs_of(dependency.job_id, job, corresponding=dependency.kind == "aftercorr")
+        if not others:
+            self.notes.append(f"dependency {dependency}: no such job in the workload, left out")
+        for other in others:
+            core.add_dependency(
+                job, _DEPENDENCIES.index(dependency.kind), other, dependency.minutes
+            )
+
+    def _jobs_of(self, job_id: str, job: int, *, corresponding: bool) -> list[int]:
+        if job_id in self.positions:
+            return [self.positions[job_id]]
+        array = job_id.removesuffix("_*")
+        tasks = self._arrays.get(array, [])
+        if corresponding:
+            numbers: Mapping[int, int] = {
+                self.requests.column("array_task")[task]: task for task in tasks
+            }
+            own = self.requests.column("array_task")[job]
+            return [numbers[own]] if own in numbers else []
+        return tasks
+
+
+def _numbers(names: Sequence[str], *, blank: int) -> list[int]:
+    known: dict[str, int] = {}
+    return [known.setdefault(name, len(known) + 1) if name else blank for name in names]

@@ -1,0 +1,133 @@
+"""Runs of a site's jobs under the model: columns in the order of the workload, by phases.
+
+The clocks of a real Slurm begin anywhere, so that one run is one sample: an ensemble of phases
+tells how much of a wait is chance. The same seed draws the same phases for every configuration, so
+that changes are compared in pairs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from noctule.columns import Floats
+from noctule.policy import Policy
+from noctule.record import STATE_WORDS
+from noctule.schedule import Schedule
+from noctule.simulation import simulate
+from noctule.slurm.conf.associations import Associations, Qos
+from noctule.slurm.model.clocks import Clocks
+from noctule.slurm.model.policy import RUN_OPTIONS, SlurmModel
+from noctule.slurm.site.site import SlurmSite
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRun:
+    """What the model made of a site's jobs.
+
+    Attributes:
+        start: dates, in the order of the workload; not a number where a job never started.
+        end: likewise.
+        state: how far each job came, as schedules say it.
+        scheduler: Main, Backfill, or "" by job.
+        rows: the row of each job in the schedule, -1 for none.
+        schedule: the whole of it, with the hosts of each job.
+        statistics: of the schedulers, as sdiag tells them.
+        notes: what the model does not do of what was asked, and what was odd, in sentences.
+        main_passes: dates, where they were kept; so are `backfill_passes`.
+    """
+
+    start: Floats
+    end: Floats
+    state: list[str]
+    scheduler: list[str]
+    rows: list[int]
+    schedule: Schedule
+    statistics: Mapping[str, Any]
+    notes: tuple[str, ...]
+    main_passes: Floats
+    backfill_passes: Floats
+
+    def hosts(self, job: int) -> list[tuple[int, int]]:
+        """Return the hosts of a job as intervals."""
+        row = self.rows[job]
+        return [] if row < 0 else self.schedule.record.hosts(row).intervals()
+
+
+def run_site(site: SlurmSite, clocks: Clocks, *, keep_passes: bool = False) -> SiteRun:
+    """Run the jobs of a site under its configuration."""
+    n_jobs = len(site.workload)
+    associations, odd = known_associations(site)
+    model = SlurmModel(
+        site.settings,
+        site.requests,
+        clocks=clocks,
+        epoch=site.origin,
+        job_ids=site.workload.job_ids.tolist(),
+        associations=associations,
+        topology=site.extras.topology,
+        keep_passes=keep_passes,
+    )
+    schedule = simulate(
+        site.platform,
+        site.workload,
+        cast("Policy", model.policy),  # which the run takes as it is
+        site.extras.outages,
+        windows=site.extras.reservations,
+        **RUN_OPTIONS,
+    )
+    record = schedule.record
+    start, end = np.full(n_jobs, np.nan), np.full(n_jobs, np.nan)
+    state, rows = ["waiting"] * n_jobs, [-1] * n_jobs
+    for row, job in enumerate(record.job.tolist()):
+        if job < n_jobs:
+            start[job], end[job] = record.start_time[row], record.finish_time[row]
+            state[job], rows[job] = STATE_WORDS[record.state[row]], row
+    passes = model.passes() if keep_passes else []
+    return SiteRun(
+        start=start,
+        end=end,
+        state=state,
+        scheduler=model.schedulers(),
+        rows=rows,
+        schedule=schedule,
+        statistics=model.statistics(),
+        notes=(*dict.fromkeys((*odd, *model.notes, *schedule.notes)),),
+        main_passes=np.array([p.date for p in passes if p.kind != "backfill"]),
+        backfill_passes=np.array([p.date for p in passes if p.kind == "backfill"]),
+    )
+
+
+def known_associations(site: SlurmSite) -> tuple[Associations | None, tuple[str, ...]]:
+    """Return accounts in which every QOS that is named exists, and what had to be assumed.
+
+    A dump of accounts names QOS, but only the table of QOS says what they are.
+    """
+    told = site.extras.associations
+    if told is None:
+        return None, ()
+    named = {*site.requests.column("qos")}
+    named |= {one.default_qos for one in (*told.accounts, *told.users)}
+    unknown = sorted(named - {qos.name for qos in told.qos} - {"", None})
+    if not unknown:
+        return told, ()
+    notes = (f"QOS {', '.join(unknown)}: not told (--qos), taken as without limits or priority",)
+    return told.with_qos((*told.qos, *map(Qos, unknown))), notes
+
+
+def phase_seeds(n_phases: int, seed: int) -> list[int]:
+    """Return the seed of each phase of an ensemble."""
+    rng = random.Random(seed)
+    return [rng.getrandbits(32) for _ in range(n_phases)]
+
+
+def run_phases(
+    site: SlurmSite, *, n_phases: int, seed: int, keep_passes: bool = False
+) -> Iterator[SiteRun]:
+    """Run a site once for each phase of the clocks."""
+    for phase in phase_seeds(n_phases, seed):
+        yield run_site(site, Clocks.drawn(phase, site.settings), keep_passes=keep_passes)

@@ -1,0 +1,1 @@
+"""A site without names, to be given away."""

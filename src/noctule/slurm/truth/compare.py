@@ -1,0 +1,233 @@
+"""The model of Slurm against what a real one did, in ways that share nothing but the jobs.
+
+- decisions: passes and cycles at the dates of the log, so that only what they decide is tested;
+- triggers: the ticks of the background loop and the wake-ups of the backfill thread are those of
+  the log, but whether a tick runs a pass, and which, is the model's;
+- first instants: the same with nothing but the first tick, cycle and full pass, and a period;
+- ensemble: free runs; ticks, backfill thread and full passes begin at phases drawn from
+  U[0, 1 s), U[0, bf_interval) and U[0, sched_interval), tests of time limits from U[0, 30 s).
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from noctule.errors import InputError
+from noctule.profile import Delay
+from noctule.schedule import Schedule
+from noctule.slurm.conf.hostlist import compress_hosts
+from noctule.slurm.conf.settings import SlurmSettings, read_settings
+from noctule.slurm.jobs.requests import Request, Requests
+from noctule.slurm.model.clocks import Clocks, PassKind
+from noctule.slurm.model.native_settings import hosts_of_nodes
+from noctule.slurm.model.policy import simulate_slurm
+from noctule.slurm.truth.fidelity import SimulatedStart, Starts
+from noctule.slurm.truth.sets import Truth, TruthJob
+from noctule.slurm.truth.tick_grid import tick_grid
+from noctule.workload import Job, Workload
+from noctule.workload import Request as HostRequest
+
+_AFTER, _MOST_AFTER = 3, 20_000  # seconds between passes after those of a log, and how many
+_LIMIT_INTERVAL = 30  # seconds between tests of time limits
+_OVERTIME = 3600.0  # seconds that a job would run after its limit, where nothing tells
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the model makes of a set, with its jobs in order of their numbers."""
+
+    truth: Truth
+    decisions: Starts
+    triggers: Starts
+    first_instants: Starts
+    ensemble: tuple[Starts, ...]
+    notes: tuple[str, ...]
+
+
+def compare_with_truth(truth: Truth, *, n_phases: int = 24, seed: int = 1) -> Comparison:
+    """Simulate a set in every way; the seed is that of the phases."""
+    case = Case(truth, read_settings(truth.conf))
+    return Comparison(
+        truth,
+        decisions=case.starts(case.given_passes()),
+        triggers=case.starts(case.given_ticks()),
+        first_instants=case.starts(case.first_instants()),
+        ensemble=tuple(map(case.starts, case.free_clocks(n_phases, seed))),
+        notes=case.notes(),
+    )
+
+
+class Case:
+    """A set as the model takes it: a workload with requests, and the clocks of its log.
+
+    The run's zero is a whole second before everything that is in the set.
+    """
+
+    def __init__(self, truth: Truth, settings: SlurmSettings) -> None:
+        self.truth = truth
+        self.settings = settings
+        log = truth.log
+        first = min(
+            [job.submit_date for job in truth.jobs]
+            + [one.date for one in log.passes[:1]]
+            + log.cycles[:1]
+        )
+        self.epoch = math.floor(first)
+        # the order of submission is that of the numbers, also within a millisecond
+        jobs = (*truth.jobs, *truth.cancelled)
+        self._jobs = sorted(jobs, key=lambda job: (job.submit_date, job.job_id))
+        self._cancelled = {job.job_id for job in truth.cancelled}
+        self._requests = Requests.of(self._request(job) for job in self._jobs)
+        self._node_of_host = [
+            node.name
+            for node, hosts in zip(settings.nodes, hosts_of_nodes(settings), strict=True)
+            for _ in hosts
+        ]
+        self._told: tuple[str, ...] = ()
+        self._never: set[int] = set()
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what the configuration asks for and the model does not, and jobs never started."""
+        never = [f"job {number}: the model never starts it" for number in sorted(self._never)]
+        return (*self.settings.notes, *self._told, *never)
+
+    def given_passes(self) -> Clocks:
+        """Return the passes and cycles of the log."""
+        log = self.truth.log
+        passes: list[tuple[float, PassKind]] = [
+            (one.date - self.epoch, "full" if one.is_full else "quick") for one in log.passes
+        ]
+        passes += [(date - self.epoch, "backfill") for date in log.cycles]
+        passes.sort()
+        return Clocks.given([*passes, *self._passes_after(passes[-1][0])])
+
+    def _passes_after(self, date: float) -> Iterator[tuple[float, PassKind]]:
+        """Yield passes after the log, for jobs that the model has not started by its end."""
+        longest = sum(job.runtime for job in self._jobs) + len(self._jobs)
+        step = max(float(_AFTER), longest / _MOST_AFTER)
+        for i in range(1, math.ceil(longest / step) + 1):
+            yield date + i * step, "full"
+
+    def given_ticks(self) -> Clocks:
+        """Return the ticks and cycles of the log, and its first full pass."""
+        return self._clocks(all_instants=True)
+
+    def first_instants(self) -> Clocks:
+        """Return the first tick, cycle and full pass of the log, and the mean period of ticks."""
+        return self._clocks(all_instants=False)
+
+    def _clocks(self, *, all_instants: bool) -> Clocks:
+        log = self.truth.log
+        grid = tick_grid(log.passes, spacing=self.settings.scheduling.batch_sched_delay)
+        ticks = [date - self.epoch for date in grid.dates]
+        cycles = [date - self.epoch for date in log.cycles]
+        full = [one.date - self.epoch for one in log.passes if one.is_full]
+        # without any in the log they come no sooner than its end
+        last = ticks[-1]
+        return Clocks(
+            ticks=ticks if all_instants else (),
+            first_tick=ticks[0],
+            tick_period=grid.period,
+            looks=cycles if all_instants else (),
+            first_backfill=cycles[0] if cycles else last,
+            first_full=math.floor(full[0]) if full else last,
+            first_limit_check=min(log.time_limits.values(), default=self.epoch) - self.epoch,
+        )
+
+    def free_clocks(self, n: int, seed: int) -> list[Clocks]:
+        """Draw the phases of n runs: each is uniform, and together they leave no large gaps.
+
+        Each clock's range is cut into n equal parts, and every run gets a date of another part, in
+        an order drawn for each clock (Latin hypercube sampling): the ensemble's mean is then less a
+        matter of luck than with independent draws. The clocks begin with the first submission: a
+        backfill thread that finds nothing to do before it looks each second, and keeps no phase.
+        """
+        rng = random.Random(seed)
+        scheduling = self.settings.scheduling
+        begin = math.floor(self._jobs[0].submit_date) - self.epoch
+        lengths = (1, scheduling.bf_interval, scheduling.sched_interval, _LIMIT_INTERVAL)
+        columns = [_spread_phases(rng, n, max(1, length)) for length in lengths]
+        return [
+            Clocks(
+                first_tick=begin + tick,
+                first_backfill=begin + backfill,
+                first_full=begin + full,
+                first_limit_check=begin + check,
+            )
+            for tick, backfill, full, check in zip(*columns, strict=True)
+        ]
+
+    def starts(self, clocks: Clocks) -> Starts:
+        """Simulate the set; return the starts in order of job numbers."""
+        workload = self._workload(recorded=not clocks.enforces_limits)
+        schedule, model = simulate_slurm(
+            workload, self.settings, self._requests, clocks=clocks, epoch=self.epoch
+        )
+        self._told = model.notes
+        return self._found(schedule)
+
+    def _workload(self, *, recorded: bool) -> Workload:
+        jobs = [
+            Job(
+                id=job.job_id,
+                submit_time=job.submit_date - self.epoch,
+                request=HostRequest(self._n_hosts(job)),
+                profile=Delay(job.runtime if recorded else _runtime(job)),
+                cancel_time=job.end_date - self.epoch
+                if job.job_id in self._cancelled
+                else math.inf,
+            )
+            for job in self._jobs
+        ]
+        return Workload.from_jobs(jobs)
+
+    def _n_hosts(self, job: TruthJob) -> int:
+        return max(1, job.n_nodes or job.n_cpus)
+
+    def _request(self, job: TruthJob) -> Request:
+        for name in job.partitions:
+            if self.settings.partition(name) is None:
+                raise InputError(
+                    f"{self.truth.path}.csv: job {job.job_id}: partition {name!r} is not in "
+                    f"{self.truth.conf}"
+                )
+        return Request(
+            partitions=job.partitions,
+            min_nodes=max(1, job.n_nodes),
+            max_nodes=0 if job.n_nodes else None,
+            tasks=job.n_cpus,
+            limit=job.limit_minutes,
+            name=job.name,
+        )
+
+    def _found(self, schedule: Schedule) -> Starts:
+        names = ("job_id", "start_time", "finish_time", "hosts")
+        rows = zip(*(schedule.column(name).tolist() for name in names), strict=True)
+        found = [self._start(schedule, *row) for row in rows if row[0] not in self._cancelled]
+        return sorted(found, key=lambda one: one.job_id)
+
+    def _start(
+        self, schedule: Schedule, job_id: int, start: float, end: float, hosts: Collection[int]
+    ) -> SimulatedStart:
+        if not hosts:
+            # one that the model refuses waits as long as there is anything
+            self._never.add(job_id)
+            start = end = schedule.end
+        nodes = dict.fromkeys(self._node_of_host[host] for host in hosts)
+        return SimulatedStart(job_id, self.epoch + start, self.epoch + end, compress_hosts(nodes))
+
+
+def _spread_phases(rng: random.Random, n: int, length: float) -> list[float]:
+    parts = list(range(n))
+    rng.shuffle(parts)
+    return [(part + rng.random()) / n * length for part in parts]
+
+
+def _runtime(job: TruthJob) -> float:
+    """Return how long a job would run if nobody ended it."""
+    if not job.is_timed_out:
+        return job.runtime
+    return max(job.runtime + _OVERTIME if job.sleep is None else job.sleep, job.runtime)
