@@ -47,6 +47,7 @@ nitpick_ignore = [
     for name in (
         *("Axes", "Figure", "pd.DataFrame", "NetworkPlan"),
         *("noctule._core.MpiTrace", "noctule._core.Shortcut", "noctule._core.GroupPlan"),
+        "noctule._core.SlurmClocks",
     )
 ]
 

@@ -13,11 +13,13 @@ from noctule.slurm.answers.scheduler_work import Work
 from noctule.slurm.answers.waits.causes import Cause, Explanation, Interval
 from noctule.slurm.answers.waits.explain import explain_waits
 from noctule.slurm.answers.whatif import Answer, Effect, JobChange, WhatIf, what_if
+from noctule.slurm.conf.associations import Association, Associations, Qos
 from noctule.slurm.conf.hostlist import compress_hosts, expand_hosts
 from noctule.slurm.conf.lines import Conf, read_conf
 from noctule.slurm.conf.nodes import Node, NodeTable
 from noctule.slurm.conf.partitions import Partition
 from noctule.slurm.conf.settings import SlurmSettings, read_settings
+from noctule.slurm.conf.topology import Switch, Topology
 from noctule.slurm.jobs.import_report import ImportReport
 from noctule.slurm.jobs.recorded import Recorded
 from noctule.slurm.jobs.requests import Request, Requests, SlurmDependency
@@ -30,6 +32,8 @@ from noctule.slurm.site.site import SiteExtras, SlurmSite
 
 __all__ = [
     "Answer",
+    "Association",
+    "Associations",
     "Backtest",
     "Cause",
     "ClassError",
@@ -44,6 +48,7 @@ __all__ = [
     "NodeTable",
     "Partition",
     "Pass",
+    "Qos",
     "ReadSite",
     "Recorded",
     "Request",
@@ -54,6 +59,8 @@ __all__ = [
     "SlurmModel",
     "SlurmSettings",
     "SlurmSite",
+    "Switch",
+    "Topology",
     "Unplaced",
     "WhatIf",
     "Work",

@@ -33,7 +33,8 @@ class ClassError:
         spread: standard deviation over phases of the simulated mean; not a number of one phase.
         error: simulated less recorded mean.
         rms_error: root mean square of the error over phases.
-        start_error: sum of |difference of starts| over the sum of recorded waits, mean over phases.
+        start_error: sum of absolute differences of starts over that of recorded waits, mean over
+            phases.
     """
 
     kind: str
