@@ -22,6 +22,7 @@ class AccountLimits final : public Limits {
     AccountLimits(const Settings& settings, const Requests& requests,
                   const Multifactor* multifactor);
 
+    bool are_none() const override { return false; }
     bool may_submit(JobIndex job, Seconds now) override;
     bool allows(JobIndex job, std::uint32_t partition, Seconds now) override;
     bool allows(JobIndex job, std::uint32_t partition, const Choice& choice, Seconds now) override;

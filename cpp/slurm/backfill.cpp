@@ -6,12 +6,30 @@
 namespace noctule::slurm {
 
 std::optional<double> Backfill::begin(const Moment& moment, double time) {
-    const Parameters& parameters = controller_.parameters();
+    const bool repeats = repeats_itself(moment);
     now_ = pass_now_ = moment.now;
     begun_ = time;
+    n_queued_ = static_cast<std::uint32_t>(controller_.queue().n_jobs());
+    if (!repeats) {
+        plan_afresh();
+        return walk(moment, time);
+    }
+    space_.move_to(round_down(now_), round_down(now_ + controller_.parameters().bf_window * 60));
+    if (reached_end_) {
+        return walk(moment, time); // over jobs that have come since
+    }
+    finish(time);
+    return std::nullopt;
+}
+
+bool Backfill::repeats_itself(const Moment& moment) const {
+    return !under_way_ && moment.now < holds_until_ && controller_.n_changes() == changes_seen_;
+}
+
+void Backfill::plan_afresh() {
+    const Parameters& parameters = controller_.parameters();
     next_ = 0;
     n_looked_at_ = n_tested_ = n_started_ = 0;
-    n_queued_ = static_cast<std::uint32_t>(controller_.queue().n_jobs());
     counts_.clear();
     n_reserved_.clear();
     planned_.clear();
@@ -19,10 +37,15 @@ std::optional<double> Backfill::begin(const Moment& moment, double time) {
     worked_us_ = parameters.cost.backfill_pass;
     space_.reset(round_down(now_), round_down(now_ + parameters.bf_window * 60),
                  controller_.nodes().up);
-    if (parameters.bf_running_job_reserve || parameters.bf_licenses) {
+    const bool reserves = parameters.bf_running_job_reserve || parameters.bf_licenses;
+    const bool dates_are_noted = !reserves && controller_.select().predicts_ends() &&
+                                 controller_.limits().are_none() && !controller_.has_windows() &&
+                                 !controller_.priority().follows_tests();
+    holds_until_ = dates_are_noted ? no_date : now_;
+    changes_seen_ = controller_.n_changes();
+    if (reserves) {
         reserve_for_running();
     }
-    return walk(moment, time);
 }
 
 std::optional<double> Backfill::resume(const Moment& moment, double time) {
@@ -39,9 +62,13 @@ std::optional<double> Backfill::resume(const Moment& moment, double time) {
 
 void Backfill::finish(double time) {
     under_way_ = false;
+    reached_end_ = next_ >= controller_.queue().records().size();
     controller_.queue().compact();
+    if (reached_end_) {
+        next_ = controller_.queue().records().size();
+    }
     if (n_looked_at_ > 0) {
-        controller_.touch(now_); // plans are kept with the jobs: that is a change
+        controller_.touch_plans(now_); // plans are kept with the jobs: that is a change
     }
     controller_.statistics.add({begun_, PassKind::backfill, n_queued_, n_tested_, n_started_,
                                 time - begun_ + worked_us_ * 1e-6});
@@ -58,6 +85,7 @@ std::optional<double> Backfill::walk(const Moment& moment, double time) {
     const Parameters& parameters = controller_.parameters();
     for (; next_ < controller_.queue().records().size(); ++next_) {
         const QueueRecord& record = controller_.queue().records()[next_];
+        note_conditions(record);
         if (!record.live || controller_.status(record.job).submitted > pass_now_ ||
             !controller_.is_queued(moment, record)) {
             continue;
@@ -70,6 +98,7 @@ std::optional<double> Backfill::walk(const Moment& moment, double time) {
             const double away = (worked_us_ + parameters.bf_yield_sleep_us) * 1e-6;
             ++controller_.statistics.n_yields;
             worked_us_ = 0.0;
+            hold_until(now_);
             last_ = record;
             update_seen_ = std::max(controller_.last_update(), moment.now);
             return away;
@@ -81,6 +110,25 @@ std::optional<double> Backfill::walk(const Moment& moment, double time) {
     }
     finish(time);
     return std::nullopt;
+}
+
+// Dates from which on a record may be treated otherwise.
+void Backfill::note_conditions(const QueueRecord& record) {
+    const JobStatus& status = controller_.status(record.job);
+    if (!status.independent || record.reserved ||
+        controller_.request(record.job).deadline != no_date) {
+        hold_until(now_);
+    }
+    hold_until_later(status.submitted);
+    hold_until_later(status.eligible);
+    hold_until_later(status.eligible + controller_.parameters().bf_min_age_reserve);
+}
+
+void Backfill::hold_until_reached(Seconds date) {
+    const Parameters& parameters = controller_.parameters();
+    if (date >= space_.stretches().back().end) {
+        hold_until(round_down(date) + parameters.bf_resolution - parameters.bf_window * 60);
+    }
 }
 
 // Counts a job for its user, partition and association; whether there were enough of them already.
@@ -185,11 +233,13 @@ std::optional<Seconds> Backfill::find_nodes(const Attempt& attempt, Seconds star
     if (request.excluded.n_nodes() > 0) {
         available_ -= request.excluded;
     }
-    if (available_.count() < attempt.least ||
-        (request.required.n_nodes() > 0 && !available_.contains(request.required))) {
-        return std::nullopt;
+    const bool enough = available_.count() >= attempt.least &&
+                        (request.required.n_nodes() == 0 || available_.contains(request.required));
+    // Further stretches take nodes away, or are the first to have more.
+    if (start <= now_ && (enough || later == 0)) {
+        hold_until(space_.next_begin(now_ + duration) - duration);
     }
-    return start;
+    return enough ? std::optional(start) : std::nullopt;
 }
 
 Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt, bool& tested) {
@@ -221,10 +271,12 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
             return Outcome::unplanned;
         }
         note_test(attempt.job, found->nodes);
+        hold_until_later(found->start);
         Seconds start = std::max(found->start, *from);
         if (start <= now_ && (found->nodes.intersects(controller_.nodes().completing) ||
                               found->nodes.intersects(controller_.nodes().booting))) {
             start = now_ + 1;
+            hold_until(now_);
             later = 0;
         }
         if (start <= now_) {
@@ -232,6 +284,7 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
                 return Outcome::started;
             }
             later = 0;
+            hold_until(now_);
         }
         if (attempt.no_reserve) {
             controller_.plan(attempt.job, start);
@@ -241,14 +294,17 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
             continue;
         }
         if (start > pass_now_ + parameters.bf_window * 60) {
+            hold_until(start - parameters.bf_window * 60);
             return Outcome::unplanned;
         }
+        hold_until_reached(round_down(start));
         if (start > now_ &&
             !space_.is_free(round_down(start), round_down(start + duration), found->nodes)) {
             if (start <= asked) {
                 return Outcome::unplanned;
             }
             later = start;
+            hold_until_reached(start);
             continue;
         }
         return reserve(attempt, start, found->nodes);
@@ -321,10 +377,11 @@ Backfill::Outcome Backfill::reserve(const Attempt& attempt, Seconds start, const
     }
     const Seconds begin = round_down(start);
     const Seconds end = round_down(start + attempt.limit * 60);
-    space_.reserve(
-        begin,
-        std::max(end, std::max(begin, space_.stretches().front().begin) + parameters.bf_resolution),
-        nodes);
+    const Seconds least_end =
+        std::max(begin, space_.stretches().front().begin) + parameters.bf_resolution;
+    hold_until_later(begin);
+    hold_until_reached(std::max(end, least_end));
+    space_.reserve(begin, std::max(end, least_end), nodes);
     ++n_reserved_[attempt.record.partition];
     planned_.push_back(attempt.job);
     return Outcome::planned;

@@ -1,5 +1,9 @@
 // The backfill scheduler: plans every job it looks at, in order, around running jobs and the plans
-// of those before it, and starts those whose plan is to start now. Each pass plans from scratch.
+// of those before it, and starts those whose plan is to start now.
+//
+// Each pass plans from scratch, unless it would plan what the last one did: a pass notes the first
+// date from which on any of its comparisons could come out otherwise. Until then, and as long as
+// nothing changes but that jobs come to the end of the queue, the next one goes on where it ended.
 #pragma once
 
 #include "slurm/controller.hpp"
@@ -43,6 +47,8 @@ class Backfill {
 
     std::optional<double> walk(const Moment& moment, double time);
     void finish(double time);
+    void plan_afresh();
+    bool repeats_itself(const Moment& moment) const;
     bool is_over(double time) const;
     bool counts_exceeded(const QueueRecord& record);
     bool plans_nothing(const Moment& moment, const QueueRecord& record) const;
@@ -58,12 +64,27 @@ class Backfill {
                controller_.parameters().bf_resolution;
     }
     void reserve_for_running();
+    // A comparison of this pass comes out otherwise from a date on.
+    void hold_until(Seconds date) { holds_until_ = std::min(holds_until_, date); }
+    void hold_until_later(Seconds date) { // unless it has passed
+        if (date > now_) {
+            hold_until(date);
+        }
+    }
+    // The plan's end, which moves on with each pass, was compared with a date.
+    void hold_until_reached(Seconds date);
+    void note_conditions(const QueueRecord& record);
     void note_test(JobIndex job, const NodeSet& nodes);
 
     Controller& controller_;
     NodeSpace space_;
     NodeSet available_; // to the job that is tried
     NodeSet partition_nodes_;
+
+    // Of the last pass: whether the next one may go on where it ended.
+    bool reached_end_ = false; // of the queue
+    Seconds holds_until_ = 0;
+    std::uint64_t changes_seen_ = 0; // by its beginning
 
     // Of the pass under way.
     bool under_way_ = false;

@@ -121,7 +121,7 @@ void Controller::submit(const Moment& moment, JobIndex job) {
         singletons_[std::uint64_t{request.user} << 32 | request.name].push_back(job);
     }
     queue_.add(job);
-    touch(moment.now);
+    touch_plans(moment.now);
 }
 
 void Controller::cancel(JobIndex job, Seconds now) {

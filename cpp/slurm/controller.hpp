@@ -116,7 +116,15 @@ class Controller {
 
     // The last second in which a job, a node or a window changed.
     Seconds last_update() const { return last_update_; }
-    void touch(Seconds now) { last_update_ = std::max(last_update_, now); }
+    void touch(Seconds now) {
+        last_update_ = std::max(last_update_, now);
+        ++n_changes_;
+    }
+    // The same where nothing has changed but what backfilling has planned.
+    void touch_plans(Seconds now) { last_update_ = std::max(last_update_, now); }
+    // Changes that the plan of a backfill pass does not outlive: all but jobs at the queue's end.
+    std::uint64_t n_changes() const { return n_changes_ + queue_.n_changes(); }
+    bool has_windows() const { return !windows_.empty(); }
     std::size_t n_running() const { return n_running_; }
     // Whether CompleteWait holds schedulers back.
     bool waits_for_completion(Seconds now) const {
@@ -177,6 +185,7 @@ class Controller {
     std::vector<Window> windows_;
     std::vector<WindowIndex> known_windows_;
     Seconds last_update_ = 0;
+    std::uint64_t n_changes_ = 0;
     Seconds last_end_ = 0;
     std::size_t n_running_ = 0;
     std::uint64_t n_refused_[n_refusals] = {};

@@ -9,6 +9,8 @@ class Limits {
   public:
     virtual ~Limits() = default;
 
+    // Whether they let everything pass, whatever the date.
+    virtual bool are_none() const { return true; }
     // Whether a job may be queued at all; otherwise it is refused at its submission.
     virtual bool may_submit(JobIndex, Seconds) { return true; }
     // Whether it may start in a partition as far as that does not depend on nodes.

@@ -14,6 +14,16 @@ void NodeSpace::reset(Seconds begin, Seconds end, const NodeSet& usable) {
     n_records_ = 1;
 }
 
+void NodeSpace::move_to(Seconds begin, Seconds end) {
+    stretches_.front().begin = begin;
+    stretches_.back().end = end;
+}
+
+Seconds NodeSpace::next_begin(Seconds date) const {
+    const auto next = std::ranges::upper_bound(stretches_, date, {}, &Stretch::begin);
+    return next == stretches_.end() ? no_date : next->begin;
+}
+
 void NodeSpace::split_at(Seconds date) {
     const auto found = std::ranges::upper_bound(stretches_, date, {}, &Stretch::end);
     if (found == stretches_.end() || found->begin >= date) {

@@ -18,6 +18,9 @@ class NodeSpace {
     // One stretch: `usable` from begin to end.
     void reset(Seconds begin, Seconds end, const NodeSet& usable);
 
+    // The same plan a little later, before any of its dates.
+    void move_to(Seconds begin, Seconds end);
+
     // Takes nodes away from begin to end, of which the plan's own begin is the least.
     void reserve(Seconds begin, Seconds end, const NodeSet& nodes);
 
@@ -29,6 +32,9 @@ class NodeSpace {
     // still counts. Where there are fewer than `least`, some of those found may not be usable.
     Seconds usable(const NodeSet& among, Seconds start, Seconds end, std::uint32_t least,
                    NodeSet& usable) const;
+
+    // The first date after one at which a stretch begins; the end of time if none does.
+    Seconds next_begin(Seconds date) const;
 
     const std::vector<Stretch>& stretches() const { return stretches_; }
     // Records that the table has used up: those of merged stretches are not given back.

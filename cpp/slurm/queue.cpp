@@ -20,6 +20,7 @@ void Queue::add(JobIndex job) {
         std::deque<JobIndex>& tasks = arrays_[array];
         tasks.push_back(job);
         if (tasks.size() > 1) {
+            ++n_changes_;
             return; // its record is that of the first task
         }
     }
@@ -37,7 +38,9 @@ void Queue::add_records(JobIndex job) {
                                  .priority = priority_.of(job, i),
                                  .reserved = request.reservation != none,
                                  .live = true};
-        records_.insert(std::ranges::upper_bound(records_, record, comes_before), record);
+        const auto place = std::ranges::upper_bound(records_, record, comes_before);
+        n_changes_ += place != records_.end() ? 1 : 0;
+        records_.insert(place, record);
         ++n_records_[partition];
     }
 }
@@ -63,6 +66,7 @@ std::vector<QueueRecord>::iterator Queue::find(JobIndex job, std::uint32_t posit
 
 void Queue::remove(JobIndex job) {
     --n_jobs_;
+    ++n_changes_;
     const Request& request = requests_[job];
     JobIndex next = no_job;
     if (request.array != none) {
@@ -92,6 +96,7 @@ void Queue::remove(JobIndex job) {
 }
 
 void Queue::sort_afresh() {
+    ++n_changes_;
     compact();
     for (QueueRecord& record : records_) {
         record.priority = priority_.of(record.job, record.position);

@@ -39,6 +39,8 @@ class Queue {
     std::size_t first_from(const QueueRecord& record) const;
     bool empty() const { return n_jobs_ == 0; }
     std::size_t n_jobs() const { return n_jobs_; }
+    // Changes other than records that come last.
+    std::uint64_t n_changes() const { return n_changes_; }
     std::uint32_t n_records(std::uint32_t partition) const { return n_records_[partition]; }
     // Pending tasks of the array of a job, itself the first of them; one for other jobs.
     std::size_t n_tasks(JobIndex job) const;
@@ -58,6 +60,7 @@ class Queue {
     std::unordered_map<std::uint32_t, std::deque<JobIndex>> arrays_; // pending tasks
     std::size_t n_jobs_ = 0;
     std::size_t n_dead_ = 0;
+    std::uint64_t n_changes_ = 0;
 };
 
 } // namespace noctule::slurm

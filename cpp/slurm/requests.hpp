@@ -35,8 +35,6 @@ struct Dependency {
     Minutes minutes = 0; // after the start, of `after`
 };
 
-inline constexpr Seconds no_date = std::numeric_limits<Seconds>::max();
-
 struct Request {
     std::vector<std::uint32_t> partitions = {}; // in the order asked for; at least one
     std::uint32_t min_nodes = 1;

@@ -56,6 +56,10 @@ class Select {
     // count as free. With `now_only` later dates are not tried.
     virtual std::optional<Prediction> will_run(const Trial& trial, Seconds now, bool now_only) = 0;
 
+    // Whether a prediction for later is where a running job is expected to end, and does not
+    // depend on today's date before that.
+    virtual bool predicts_ends() const { return false; }
+
     // The nodes that it would start on now if these running jobs were gone (for preemption).
     virtual std::optional<NodeSet> fits_without(const Trial&, std::span<const JobIndex> /*gone*/) {
         return std::nullopt;

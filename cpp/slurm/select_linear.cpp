@@ -31,6 +31,7 @@ class Linear final : public Select {
 
     std::optional<Choice> run_now(const Trial& trial) override;
     std::optional<Prediction> will_run(const Trial& trial, Seconds now, bool now_only) override;
+    bool predicts_ends() const override { return true; }
     std::optional<NodeSet> fits_without(const Trial& trial,
                                         std::span<const JobIndex> gone) override;
     bool could_ever_run(const Trial& trial) override {
