@@ -36,7 +36,7 @@ void NodeSpace::split_at(Seconds date) {
     }
     copy = found->usable;
     const Seconds begin = std::exchange(found->begin, date);
-    stretches_.insert(found, {begin, date, std::move(copy)});
+    stretches_.insert(found, {begin, date, std::move(copy), found->n_usable});
     ++n_records_;
 }
 
@@ -50,6 +50,7 @@ void NodeSpace::reserve(Seconds begin, Seconds end, const NodeSet& nodes) {
         const bool changed = stretch.begin >= begin && stretch.end <= end;
         if (changed) {
             stretch.usable -= nodes;
+            stretch.n_usable = none;
         }
         const bool at_border = changed || stretch.begin == end;
         if (at_border && kept > 0 && stretches_[kept - 1].usable == stretch.usable) {
@@ -81,6 +82,7 @@ Seconds NodeSpace::usable(const NodeSet& among, Seconds start, Seconds end, std:
     usable = among;
     Seconds later = 0;
     auto at = std::ranges::upper_bound(stretches_, start, {}, &Stretch::end);
+    bool too_few = false;
     for (int n = 1; at != stretches_.end(); ++at, ++n) {
         // Slurm looks one stretch beyond the end for this.
         if (later == 0 && std::next(at) != stretches_.end() &&
@@ -91,8 +93,9 @@ Seconds NodeSpace::usable(const NodeSet& among, Seconds start, Seconds end, std:
             break;
         }
         usable &= at->usable;
-        if (later > 0 && n % often == 0 && usable.count() < least) {
-            break; // it will not become more
+        too_few = too_few || at->count() < least || (n % often == 0 && usable.count() < least);
+        if (later > 0 && too_few) {
+            break; // they will not become more
         }
     }
     return later;

@@ -13,6 +13,12 @@ class NodeSpace {
         Seconds begin;
         Seconds end;
         NodeSet usable;
+        mutable std::uint32_t n_usable = none; // counted when somebody asks
+
+        std::uint32_t count() const {
+            n_usable = n_usable == none ? usable.count() : n_usable;
+            return n_usable;
+        }
     };
 
     // One stretch: `usable` from begin to end.

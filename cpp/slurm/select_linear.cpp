@@ -56,7 +56,8 @@ class Linear final : public Select {
     NodeNeed need_of(const Trial& trial) const;
     bool choose_by_weight(const NodeNeed& need);
     std::uint32_t jobs_a_node(const Trial& trial) const;
-    std::optional<Prediction> predict(const NodeNeed& need, const NodeSet& candidates, Seconds now);
+    std::optional<Prediction> predict(const NodeNeed& need, const NodeSet& candidates,
+                                      std::uint32_t n, Seconds now);
 
     const Settings& settings_;
     const NodeStates& states_;
@@ -155,13 +156,14 @@ std::optional<Prediction> Linear::will_run(const Trial& trial, Seconds now, bool
             }
         });
     }
-    if (offered_.count() >= need.min_nodes && fit_.choose(offered_, need, chosen_)) {
+    const std::uint32_t n = offered_.count();
+    if (n >= need.min_nodes && fit_.choose(offered_, need, chosen_)) {
         return Prediction{now, chosen_};
     }
     if (now_only) {
         return std::nullopt;
     }
-    return predict(need, trial.candidates, now);
+    return predict(need, trial.candidates, n, now);
 }
 
 std::optional<NodeSet> Linear::fits_without(const Trial& trial, std::span<const JobIndex> gone) {
@@ -174,10 +176,9 @@ std::optional<NodeSet> Linear::fits_without(const Trial& trial, std::span<const 
     return choose_by_weight(need_of(trial)) ? std::optional(chosen_) : std::nullopt;
 }
 
-// Takes running jobs away from `offered_`, in the order of their expected ends.
+// Takes running jobs away from `offered_`, which has n nodes, in the order of their expected ends.
 std::optional<Prediction> Linear::predict(const NodeNeed& need, const NodeSet& candidates,
-                                          Seconds now) {
-    std::uint32_t n = offered_.count();
+                                          std::uint32_t n, Seconds now) {
     for (const ExpectedEnds::Entry& entry : ends_.entries()) {
         ++n_steps_;
         const std::uint32_t more = entry.nodes->count_common(candidates);
