@@ -76,27 +76,38 @@ bool NodeSpace::is_free(Seconds begin, Seconds end, const NodeSet& nodes) const 
     return true;
 }
 
+// Whether a stretch, of those from one on that begin by the end, has fewer nodes.
+bool NodeSpace::has_fewer(std::vector<Stretch>::const_iterator from, Seconds end,
+                          std::uint32_t least) const {
+    for (; from != stretches_.end() && from->begin <= end; ++from) {
+        if (from->count() < least) {
+            return true;
+        }
+    }
+    return false;
+}
+
 Seconds NodeSpace::usable(const NodeSet& among, Seconds start, Seconds end, std::uint32_t least,
                           NodeSet& usable) const {
     constexpr int often = 8;
     usable = among;
     Seconds later = 0;
     auto at = std::ranges::upper_bound(stretches_, start, {}, &Stretch::end);
-    bool too_few = false;
+    bool too_few = has_fewer(at, end, least);
     for (int n = 1; at != stretches_.end(); ++at, ++n) {
         // Slurm looks one stretch beyond the end for this.
         if (later == 0 && std::next(at) != stretches_.end() &&
             std::next(at)->usable.offers_beyond(usable, at->usable, among)) {
             later = at->end;
         }
-        if (at->begin > end) {
+        if (at->begin > end || (too_few && later > 0)) {
             break;
         }
         usable &= at->usable;
-        too_few = too_few || at->count() < least || (n % often == 0 && usable.count() < least);
-        if (later > 0 && too_few) {
-            break; // they will not become more
-        }
+        too_few = too_few || (n % often == 0 && usable.count() < least);
+    }
+    if (too_few) {
+        usable.clear();
     }
     return later;
 }

@@ -35,7 +35,7 @@ class NodeSpace {
 
     // The nodes of `among` that are usable from start to end, into `usable`; and the first date
     // from which more of them are, 0 if there is none. A stretch that begins exactly at the end
-    // still counts. Where there are fewer than `least`, some of those found may not be usable.
+    // still counts. Where there are fewer than `least`, none or some that are not usable are found.
     Seconds usable(const NodeSet& among, Seconds start, Seconds end, std::uint32_t least,
                    NodeSet& usable) const;
 
@@ -48,6 +48,8 @@ class NodeSpace {
 
   private:
     void split_at(Seconds date);
+    bool has_fewer(std::vector<Stretch>::const_iterator from, Seconds end,
+                   std::uint32_t least) const;
 
     std::vector<Stretch> stretches_;
     std::vector<NodeSet> spare_; // kept to save allocations
