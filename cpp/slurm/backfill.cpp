@@ -259,8 +259,10 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
         if (!std::exchange(tested, true)) {
             ++n_tested_;
         }
+        // Of a start after the next date to try nobody wants to know more, unless that is counted.
+        const Seconds latest = tries_later && !follows_predictions() ? later : no_date;
         const std::optional<Prediction> found =
-            controller_.select().will_run(attempt.on(available_), now_, attempt.no_reserve);
+            controller_.select().will_run(attempt.on(available_, latest), now_, attempt.no_reserve);
         worked_us_ += parameters.cost.backfill_test +
                       parameters.cost.prediction_step *
                           static_cast<double>(controller_.select().take_prediction_steps());
@@ -309,6 +311,11 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
         }
         return reserve(attempt, start, found->nodes);
     }
+}
+
+bool Backfill::follows_predictions() const {
+    return controller_.parameters().cost.prediction_step > 0 ||
+           controller_.priority().follows_tests();
 }
 
 bool Backfill::start_now(const Moment& moment, const Attempt& attempt) {

@@ -38,8 +38,8 @@ class Backfill {
         std::uint32_t least;
         std::uint32_t wanted;
 
-        Trial on(const NodeSet& nodes) const {
-            return {job, request, partition, nodes, least, wanted};
+        Trial on(const NodeSet& nodes, Seconds latest = no_date) const {
+            return {job, request, partition, nodes, least, wanted, latest};
         }
     };
     // What became of a job: it started, the plan is full, or the pass goes on.
@@ -56,6 +56,7 @@ class Backfill {
     Outcome try_job(const Moment& moment, const Attempt& attempt, bool& tested);
     std::optional<Seconds> find_nodes(const Attempt& attempt, Seconds start, Seconds duration,
                                       Seconds& later);
+    bool follows_predictions() const;
     bool start_now(const Moment& moment, const Attempt& attempt);
     void extend_limit(JobIndex job, Seconds now);
     Outcome reserve(const Attempt& attempt, Seconds start, const NodeSet& nodes);

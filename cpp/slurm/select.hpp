@@ -41,8 +41,9 @@ struct Trial {
     const Request& request;
     const Partition& partition;
     const NodeSet& candidates;
-    std::uint32_t min_nodes; // within the bounds of the partition and of the QOS
-    std::uint32_t max_nodes; // wanted, at least min_nodes
+    std::uint32_t min_nodes;  // within the bounds of the partition and of the QOS
+    std::uint32_t max_nodes;  // wanted, at least min_nodes
+    Seconds latest = no_date; // predictions of later starts need not be made
 };
 
 class Select {

@@ -56,8 +56,8 @@ class Linear final : public Select {
     NodeNeed need_of(const Trial& trial) const;
     bool choose_by_weight(const NodeNeed& need);
     std::uint32_t jobs_a_node(const Trial& trial) const;
-    std::optional<Prediction> predict(const NodeNeed& need, const NodeSet& candidates,
-                                      std::uint32_t n, Seconds now);
+    std::optional<Prediction> predict(const NodeNeed& need, const Trial& trial, std::uint32_t n,
+                                      Seconds now);
 
     const Settings& settings_;
     const NodeStates& states_;
@@ -163,7 +163,7 @@ std::optional<Prediction> Linear::will_run(const Trial& trial, Seconds now, bool
     if (now_only) {
         return std::nullopt;
     }
-    return predict(need, trial.candidates, n, now);
+    return predict(need, trial, n, now);
 }
 
 std::optional<NodeSet> Linear::fits_without(const Trial& trial, std::span<const JobIndex> gone) {
@@ -177,11 +177,14 @@ std::optional<NodeSet> Linear::fits_without(const Trial& trial, std::span<const 
 }
 
 // Takes running jobs away from `offered_`, which has n nodes, in the order of their expected ends.
-std::optional<Prediction> Linear::predict(const NodeNeed& need, const NodeSet& candidates,
-                                          std::uint32_t n, Seconds now) {
+std::optional<Prediction> Linear::predict(const NodeNeed& need, const Trial& trial, std::uint32_t n,
+                                          Seconds now) {
     for (const ExpectedEnds::Entry& entry : ends_.entries()) {
+        if (entry.end > trial.latest) {
+            break;
+        }
         ++n_steps_;
-        const std::uint32_t more = entry.nodes->count_common(candidates);
+        const std::uint32_t more = entry.nodes->count_common(trial.candidates);
         if (more == 0) {
             continue;
         }
@@ -190,7 +193,7 @@ std::optional<Prediction> Linear::predict(const NodeNeed& need, const NodeSet& c
         if (n < need.min_nodes) {
             continue;
         }
-        offered_ &= candidates;
+        offered_ &= trial.candidates;
         if (fit_.choose(offered_, need, chosen_)) {
             return Prediction{entry.end <= now ? now + 1 : entry.end, chosen_};
         }
