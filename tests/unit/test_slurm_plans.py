@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import noctule as nt
 from noctule.profile import Delay
-from noctule.slurm.clocks import Clocks
-from noctule.slurm.conf import parse_conf
-from noctule.slurm.model import simulate_slurm
-from noctule.slurm.requests import Request, Requests
-from noctule.slurm.settings import settings_from
+from noctule.slurm.conf.lines import parse_conf
+from noctule.slurm.conf.settings import settings_from
+from noctule.slurm.jobs.requests import Request, Requests
+from noctule.slurm.model.clocks import Clocks
+from noctule.slurm.model.policy import simulate_slurm
 from noctule.workload import Request as WorkloadRequest
 
 N_NODES = 8
