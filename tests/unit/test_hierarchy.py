@@ -99,6 +99,7 @@ def test_as_many_groups_as_hosts_are_needed():
             submitters=[],
             external_events=[],
             machine=None,
+            users=None,
         )
 
 
