@@ -19,6 +19,19 @@ from noctule.workload import Workload
 
 FINISH, SUBMIT = 0, 1
 
+# KTH-SP2 with EASY: minutes that end a session, hosts, speed, and then, in days, makespan, mean
+# wait, longest wait and mean lateness.
+KTH_FIGURES = [
+    # of an independent reference with textbook EASY, to the printed digit
+    (0, 100, 1, (365.13, 0.060, 5.11, -3.46)),
+    (60, 100, 1, (364.98, 0.074, 6.11, -4.46)),
+    # published, for another EASY
+    (0, 100, 2, (332.57, 0.01, 1.82, -12.40)),
+    (60, 100, 2, (332.61, 0.01, 1.44, -13.31)),
+    (0, 200, 1, (332.63, 0.00, 0.81, -8.65)),
+    (60, 200, 1, (332.65, 0.00, 0.56, -9.32)),
+]
+
 
 @dataclass
 class Replayed:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from daemons import daemon
+
 DAEMONS = ("munged", "slurmctld", "slurmd")
 COMMANDS = (*DAEMONS, "sbatch", "scancel", "sinfo", "squeue")
 _START_S = 30
@@ -63,10 +65,10 @@ def slurm(folder: Path) -> Iterator[dict[str, str]]:
     with ExitStack() as stack:
         munge = f"--key-file={folder}/munge.key --socket={folder}/munge.socket".split()
         files = [f"--{kind}-file={folder}/munged.{kind}" for kind in ("pid", "log", "seed")]
-        stack.enter_context(_daemon("munged", "--foreground", "--force", *munge, *files))
+        stack.enter_context(daemon("munged", "--foreground", "--force", *munge, *files))
         _wait_for((folder / "munge.socket").exists, folder / "munged.log")
-        stack.enter_context(_daemon("slurmctld", "-D", "-f", str(configuration), **environment))
-        stack.enter_context(_daemon("slurmd", "-D", "-f", str(configuration), **environment))
+        stack.enter_context(daemon("slurmctld", "-D", "-f", str(configuration), **environment))
+        stack.enter_context(daemon("slurmd", "-D", "-f", str(configuration), **environment))
         _wait_for(lambda: _is_idle(environment), folder / "slurmctld.log", folder / "slurmd.log")
         yield environment
 
@@ -89,26 +91,6 @@ def _configuration(folder: Path) -> Path:
     path = folder / "slurm.conf"
     path.write_text(text)
     return path
-
-
-@contextmanager
-def _daemon(*words: str, **more: str) -> Iterator[None]:
-    path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
-    program = shutil.which(words[0], path=path)
-    assert program is not None
-    nothing = subprocess.DEVNULL
-    daemon = subprocess.Popen(
-        [program, *words[1:]], env=os.environ | more, stdout=nothing, stderr=nothing
-    )
-    try:
-        yield
-    finally:
-        daemon.terminate()
-        try:
-            daemon.wait(10)
-        except subprocess.TimeoutExpired:
-            daemon.kill()
-            daemon.wait()
 
 
 def _is_idle(environment: dict[str, str]) -> bool:

@@ -17,8 +17,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from daemons import PLACES, daemon
+
 COMMANDS = ("slurmctld", "slurmd", "sbatch", "scancel", "scontrol", "sinfo")
-_PLACES = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 _START_S = 60
 _CONFIGURATION = """\
 ClusterName=loopback
@@ -73,7 +74,7 @@ class LoopbackSlurm:
 
 def missing_commands() -> list[str]:
     """Return the commands of Slurm that are not here."""
-    return [command for command in COMMANDS if shutil.which(command, path=_PLACES) is None]
+    return [command for command in COMMANDS if shutil.which(command, path=PLACES) is None]
 
 
 @contextmanager
@@ -103,26 +104,9 @@ def loopback_slurm(
     with ExitStack() as stack:
         calls = [["slurmctld", "-D", "-c"]]
         calls += [["slurmd", "-D", "-N", f"n{i}"] for i in range(1, n_nodes + 1)]
-        daemons = [stack.enter_context(_daemon(*words, "-f", str(found.conf))) for words in calls]
+        daemons = [stack.enter_context(daemon(*words, "-f", str(found.conf))) for words in calls]
         _wait_until_idle(found, daemons)
         yield found
-
-
-@contextmanager
-def _daemon(*words: str) -> Iterator[subprocess.Popen[bytes]]:
-    program = shutil.which(words[0], path=_PLACES)
-    assert program is not None
-    nothing = subprocess.DEVNULL
-    daemon = subprocess.Popen([program, *words[1:]], stdout=nothing, stderr=nothing)
-    try:
-        yield daemon
-    finally:
-        daemon.terminate()
-        try:
-            daemon.wait(10)
-        except subprocess.TimeoutExpired:
-            daemon.kill()
-            daemon.wait()
 
 
 def _wait_until_idle(found: LoopbackSlurm, daemons: list[subprocess.Popen[bytes]]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from feedback_replay import KTH_FIGURES
 from user_replays import RecordedWaits
 
 import noctule as nt
@@ -33,25 +34,14 @@ def figures(schedule: nt.Schedule) -> tuple[float, ...]:
     )
 
 
-@pytest.mark.parametrize(
-    ("minutes", "hosts", "speed", "expected"),
-    [
-        # an independent reference with textbook EASY, to the printed digit
-        (0, 100, 1, (365.13, 0.060, 5.11, -3.46)),
-        (60, 100, 1, (364.98, 0.074, 6.11, -4.46)),
-        # published for another EASY: one unit of the last digit, the longest wait two
-        (0, 100, 2, (332.57, 0.01, 1.82, -12.40)),
-        (60, 100, 2, (332.61, 0.01, 1.44, -13.31)),
-        (0, 200, 1, (332.63, 0.00, 0.81, -8.65)),
-        (60, 200, 1, (332.65, 0.00, 0.56, -9.32)),
-    ],
-)
+@pytest.mark.parametrize(("minutes", "hosts", "speed", "expected"), KTH_FIGURES)
 def test_kth_with_feedback_gives_the_published_figures(kth, minutes, hosts, speed, expected):
     platform = nt.Platform.homogeneous(hosts, speed)
     schedule = nt.simulate(platform, kth, "easy", replay=nt.Feedback(threshold=60 * minutes))
     found = figures(schedule)
     is_reference = hosts == 100 and speed == 1
     mean_wait = 0.0005 if is_reference else 0.015
+    # what was published of another EASY: one unit of the last digit, of the longest wait two
     margins = (0.005, mean_wait, 0.005, 0.005) if is_reference else (0.015, mean_wait, 0.02, 0.015)
     for value, told, margin in zip(found, expected, margins, strict=True):
         assert value == pytest.approx(told, abs=margin)

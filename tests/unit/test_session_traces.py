@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from feedback_replay import replay_with_easy
+from feedback_replay import KTH_FIGURES, replay_with_easy
 
 from noctule.formats import load_workload
 from noctule.lateness import summed_up
@@ -35,19 +35,7 @@ def test_the_think_times_of_kth_are_as_published(kth):
     assert hourly.distributions["arity"]["max"] <= 11
 
 
-@pytest.mark.parametrize(
-    ("minutes", "hosts", "speed", "published"),
-    [
-        # an independent reference with textbook EASY: makespan, mean wait, maximal wait, lateness
-        (0, 100, 1, (365.13, 0.060, 5.11, -3.46)),
-        (60, 100, 1, (364.98, 0.074, 6.11, -4.46)),
-        # published: perf x 2 and infra x 2
-        (0, 100, 2, (332.57, 0.01, 1.82, -12.40)),
-        (60, 100, 2, (332.61, 0.01, 1.44, -13.31)),
-        (0, 200, 1, (332.63, 0.00, 0.81, -8.65)),
-        (60, 200, 1, (332.65, 0.00, 0.56, -9.32)),
-    ],
-)
+@pytest.mark.parametrize(("minutes", "hosts", "speed", "published"), KTH_FIGURES)
 def test_kth_with_feedback_gives_the_published_figures(kth, minutes, hosts, speed, published):
     sessions = find_sessions(kth, threshold=60 * minutes)
     replayed = replay_with_easy(kth, sessions, n_hosts=hosts, speed=speed)
