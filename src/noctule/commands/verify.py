@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from noctule.commands.options import output_options, reading_options, simulation_options
 from noctule.console import ExitCode, speaking
-
-if TYPE_CHECKING:
-    from noctule.machine import Solver
 
 # what SimGrid is not asked, or is asked in another way
 _OTHERS = (
@@ -57,15 +54,9 @@ def verify(
     reference_speed: float | None,
     dependencies: bool,
     walltimes: str,
-    launch_delay: float,
-    epilogue_delay: float,
-    clairvoyant: bool,
-    wait_for_timers: bool,
-    solver: Solver,
-    share_hosts: bool,
-    machine: bool,
     as_json: bool,
     quiet: bool,
+    **simulation: Any,
 ) -> ExitCode:
     """Simulate WORKLOAD on PLATFORM, do the same in SimGrid, and tell the largest difference."""
     from noctule.formats import load_workload
@@ -93,13 +84,7 @@ def verify(
             with_energy=energy,
             progress=console.talk.progress(),
             enforce_walltime=walltimes == "engine",
-            launch_delay=launch_delay,
-            epilogue_delay=epilogue_delay,
-            clairvoyant=clairvoyant,
-            wait_for_timers=wait_for_timers,
-            solver=solver,
-            share_hosts=share_hosts,
-            machine=machine,
+            **simulation,
         )
         console.talk.close()
         console.talk.notes(describe_oddities(found.schedule))
