@@ -32,6 +32,7 @@ COMMANDS = {
     "platform": ("platform", "Show and convert platform files."),
     "plot": ("plot", "Draw runs as a picture."),
     "policies": ("policies", "List the policies that --policy knows by name."),
+    "report": ("report", "Write one interactive page about runs."),
     "rerun": ("run", "Do a run again and tell whether it comes out the same."),
     "run": ("run", "Simulate a workload under a policy."),
     "serve-policy": ("serve_policy", "Let a policy decide for a simulator in another process."),

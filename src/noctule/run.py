@@ -67,6 +67,7 @@ __all__ = [
     "hosts_told_by",
     "read_manifest",
     "rerun",
+    "workload_again",
     "write_run",
 ]
 
@@ -330,6 +331,16 @@ def rerun(
         if (folder / file.path).is_file() and hash_of(str(folder / file.path)).sha256 != file.sha256
     )
     return Rerun(manifest, differing, altered)
+
+
+def workload_again(manifest: Manifest, folder: str | os.PathLike[str]) -> Workload:
+    """Read the workload of a run once more, from where `rerun` would; refuse one that changed."""
+    options = manifest.options
+    named = {file.path: file for file in manifest.inputs}
+    if options.workload not in named:
+        raise InputError(f"{folder}: inputs: got no {options.workload}, expected all of the run's")
+    path = _found_again(named[options.workload], Path(folder))
+    return load_workload(path, **msgspec.structs.asdict(options.reading))
 
 
 def _refuse_changes(before: Sequence[FileHash], now: Sequence[FileHash]) -> None:

@@ -1,0 +1,161 @@
+// Figures of BokehJS with one look, one axis of time, and one way to brush a period.
+
+const { ndarray } = Bokeh.require("core/util/ndarray");
+Bokeh.set_log_level("warn");
+
+const TIME_STEPS = [
+  0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900,
+  1800, 3600, 7200, 10800, 21600, 43200, DAY, 2 * DAY, 5 * DAY, 7 * DAY, 14 * DAY, 28 * DAY,
+  50 * DAY, 100 * DAY, 200 * DAY, 500 * DAY, 1000 * DAY,
+];
+
+class TimeTicker extends Bokeh.AdaptiveTicker {
+  get_interval(low, high, desired) {
+    const ideal = (high - low) / desired;
+    const step = TIME_STEPS.find((some) => some >= ideal);
+    return step ?? 10 ** Math.ceil(Math.log10(ideal / DAY)) * DAY;
+  }
+}
+
+class TimeFormatter extends Bokeh.TickFormatter {
+  doFormat(ticks) {
+    const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
+    return ticks.map((tick) => tickText(tick, step));
+  }
+}
+
+class CountFormatter extends Bokeh.TickFormatter {
+  doFormat(ticks) {
+    return ticks.map((tick) => shortCount(tick));
+  }
+}
+
+class PercentFormatter extends Bokeh.TickFormatter {
+  doFormat(ticks) {
+    return ticks.map((tick) => `${Math.round(100 * tick)} %`);
+  }
+}
+
+const shortCount = (value) => {
+  const size = Math.abs(value);
+  if (size >= 1e9) return `${plainNumber.format(value / 1e9)} G`;
+  if (size >= 1e6) return `${plainNumber.format(value / 1e6)} M`;
+  if (size >= 1e4) return `${plainNumber.format(value / 1e3)} k`;
+  return plainNumber.format(value);
+};
+
+class Figures {
+  constructor(view) {
+    this.view = view;
+    this.all = [];
+    view.on("theme", () => this.all.forEach((figure) => this.dress(figure)));
+    view.on("brush", () => this.all.forEach((figure) => this.markBrush(figure)));
+  }
+
+  // A figure over time for an element; `yRange` and `formatter` are those of its other axis.
+  // Glyphs are added to its plot before it is shown: BokehJS builds later ones in the background.
+  make(element, { height, yRange, yLabel, formatter, wheel = false, yPan = false }) {
+    const plot = new Bokeh.Plot({
+      x_range: this.view.range.follower(),
+      y_range: yRange,
+      height,
+      sizing_mode: "stretch_width",
+      toolbar_location: null,
+      min_border_left: 76,
+      min_border_right: 14,
+      min_border_top: 6,
+      min_border_bottom: 4,
+      lod_threshold: null,
+    });
+    const xAxis = new Bokeh.LinearAxis({ ticker: new TimeTicker(), formatter: new TimeFormatter() });
+    const yAxis = new Bokeh.LinearAxis({ axis_label: yLabel, formatter });
+    yAxis.ticker.desired_num_ticks = Math.max(2, Math.round(height / 60));
+    plot.add_layout(xAxis, "below");
+    plot.add_layout(yAxis, "left");
+    const grid = new Bokeh.Grid({ axis: yAxis, dimension: 1 });
+    plot.add_layout(grid, "center");
+    const brushed = new Bokeh.BoxAnnotation({ visible: false, level: "overlay" });
+    plot.add_layout(brushed, "center");
+    const pan = new Bokeh.PanTool({ dimensions: yPan ? "both" : "width" });
+    const brush = new Bokeh.BoxSelectTool({ dimensions: "width", renderers: [] });
+    plot.add_tools(pan, brush);
+    plot.toolbar.active_drag = pan;
+    if (wheel) {
+      const zoom = new Bokeh.WheelZoomTool({ dimensions: "width", speed: 1 / 900 });
+      plot.add_tools(zoom);
+      plot.toolbar.active_scroll = zoom;
+    }
+    plot.on_event("selectiongeometry", ({ geometry, final }) => {
+      if (final && geometry.type === "rect") {
+        this.view.set("brush", [geometry.x0, geometry.x1].sort((a, b) => a - b));
+      }
+    });
+    plot.on_event("doubletap", () => this.view.reset());
+    const figure = { plot, xAxis, yAxis, grid, brushed, pan, brush, element, view: null };
+    this.dress(figure);
+    this.markBrush(figure);
+    this.all.push(figure);
+    return figure;
+  }
+
+  async show(figure) {
+    figure.view = await Bokeh.Plotting.show(figure.plot, figure.element);
+  }
+
+  // Drag to pan, or to brush.
+  drag(name) {
+    for (const figure of this.all) figure[name].active = true;
+  }
+
+  dress({ plot, xAxis, yAxis, grid, brushed }) {
+    const [ink, line, soft, ground] = ["--ink-soft", "--line", "--grid", "--figure"].map(cssColour);
+    plot.setv({
+      background_fill_color: ground,
+      border_fill_color: null,
+      outline_line_color: null,
+    });
+    for (const axis of [xAxis, yAxis]) {
+      axis.setv({
+        axis_line_color: line,
+        major_tick_line_color: line,
+        minor_tick_line_color: null,
+        major_label_text_color: ink,
+        major_label_text_font: FONT,
+        major_label_text_font_size: "12px",
+        axis_label_text_color: ink,
+        axis_label_text_font: FONT,
+        axis_label_text_font_size: "12px",
+        axis_label_text_font_style: "normal",
+        major_tick_in: 0,
+      });
+    }
+    grid.setv({ grid_line_color: soft });
+    const accent = cssColour("--accent");
+    brushed.setv({ fill_color: accent, fill_alpha: 0.12, line_color: accent, line_alpha: 0.7 });
+  }
+
+  markBrush({ brushed }) {
+    const brush = this.view.get("brush");
+    if (brush === null) brushed.setv({ visible: false });
+    else brushed.setv({ visible: true, left: brush[0], right: brush[1] });
+  }
+}
+
+const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
+
+// Calls a function soon, and not more often than every `pause` milliseconds; the last call counts.
+const throttled = (pause, work) => {
+  let timer = null;
+  let last = 0;
+  return () => {
+    if (timer !== null) return;
+    const left = Math.max(0, last + pause - performance.now());
+    timer = setTimeout(() => {
+      timer = null;
+      requestAnimationFrame(() => {
+        last = performance.now();
+        work();
+      });
+    }, left);
+  };
+};

@@ -1,0 +1,150 @@
+// The Gantt chart of a run: boxes where there are few, else pixels with their exact shares.
+
+const MAX_BOXES_DRAWN = 1500;
+// pixels reach beyond the visible period, so that panning finds something there
+const MARGIN = 0.2;
+
+class Gantt {
+  constructor(run, page) {
+    this.run = run;
+    this.page = page;
+    this.view = page.view;
+    this.boxes = new Bokeh.ColumnDataSource({ data: emptyBoxes() });
+    this.chosen = new Bokeh.ColumnDataSource({ data: emptyBoxes() });
+    this.image = new Bokeh.ColumnDataSource({ data: emptyImage() });
+    this.redraw = throttled(90, () => this.draw());
+  }
+
+  async build(element, height) {
+    this.figure = this.page.figures.make(element, {
+      height,
+      yRange: this.view.hostRange(this.run).follower(),
+      yLabel: "host",
+      formatter: new CountFormatter(),
+      wheel: true,
+      yPan: true,
+    });
+    const { plot, grid } = this.figure;
+    grid.setv({ grid_line_color: null });
+    const corners = ["left", "right", "bottom", "top"];
+    const fields = (names) => Object.fromEntries(names.map((name) => [name, { field: name }]));
+    plot.add_glyph(new Bokeh.ImageRGBA(fields(["image", "x", "y", "dw", "dh"])), this.image);
+    this.outline = plot.add_glyph(
+      new Bokeh.Quad({ ...fields([...corners, "fill_color", "fill_alpha"]), line_width: 0.6 }),
+      this.boxes,
+    );
+    this.mark = plot.add_glyph(
+      new Bokeh.Quad({ ...fields(corners), fill_color: null, line_width: 2 }),
+      this.chosen,
+    );
+    plot.on_event("mousemove", (event) => this.hover(event));
+    plot.on_event("mouseleave", () => this.page.tip.hide());
+    plot.on_event("tap", (event) => this.choose(event));
+    this.dress();
+    await this.page.figures.show(this.figure);
+    this.view.on("range hosts", this.redraw);
+    this.view.on("theme", () => this.dress());
+    this.view.on("colour user data", () => this.recolour());
+    this.view.on("job", () => this.markChosen());
+    await this.recolour();
+    await this.markChosen();
+    new ResizeObserver(this.redraw).observe(element);
+  }
+
+  dress() {
+    this.outline.glyph.line_color = cssColour("--figure");
+    this.mark.glyph.line_color = cssColour("--ink");
+    this.figure.grid.setv({ grid_line_color: null });
+  }
+
+  async recolour() {
+    this.colouring = await colouringOf(this.run, this.view);
+    this.draw();
+  }
+
+  draw() {
+    const { width, height } = this.figure.view.frame.bbox;
+    if (!(width > 0 && height > 0) || !this.colouring) return;
+    const [from, to] = this.view.period;
+    const margin = MARGIN * (to - from);
+    const { start: low, end: high } = this.view.hostRange(this.run);
+    const area = { from: from - margin, to: to + margin, low, high };
+    const { rows, nBoxes } = visibleRows(this.run, area.from, area.to);
+    const boxes = nBoxes <= 40 * MAX_BOXES_DRAWN ? this.boxesIn(rows, area) : null;
+    this.isExact = boxes !== null;
+    if (boxes) {
+      this.boxes.data = boxes;
+      if (this.image.data.image.length) this.image.data = emptyImage();
+    } else {
+      const columns = Math.round(width * (1 + 2 * MARGIN));
+      this.drawImage(rows, area, columns, Math.min(Math.round(height), this.run.nHosts));
+      if (this.boxes.data.left.length) this.boxes.data = emptyBoxes();
+    }
+    this.page.drawn();
+  }
+
+  drawImage(rows, area, width, height) {
+    const raster = rasterOf(this.run, rows, area, width, height, this.colouring);
+    this.raster = raster;
+    this.image.data = {
+      image: [ndarray(raster.pixels(), { shape: [height, width], dtype: "uint32" })],
+      x: [area.from],
+      y: [area.low],
+      dw: [area.to - area.from],
+      dh: [area.high - area.low],
+    };
+  }
+
+  // The visible boxes as columns; null if there are too many.
+  boxesIn(rows, { from, to, low, high }) {
+    const { run, colouring } = this;
+    const data = emptyBoxes();
+    for (const row of rows) {
+      const colour = colouring.palette[colouring.code[row]];
+      const opaque = colouring.code[row] === colouring.faded ? 0.35 : 0.9;
+      for (let b = run.boxOffset[row]; b < run.boxOffset[row + 1]; b++) {
+        if (run.boxEnd[b] <= low || run.boxFirst[b] >= high) continue;
+        if (data.left.length === MAX_BOXES_DRAWN) return null;
+        pushBox(data, run, row, b, from, to);
+        data.fill_color.push(colour);
+        data.fill_alpha.push(opaque);
+      }
+    }
+    return data;
+  }
+
+  async markChosen() {
+    const id = this.view.get("job");
+    const row = id === null ? undefined : (await this.run.rowOfId()).get(id);
+    const data = emptyBoxes();
+    if (row !== undefined && !Number.isNaN(this.run.start[row])) {
+      for (let b = this.run.boxOffset[row]; b < this.run.boxOffset[row + 1]; b++) {
+        pushBox(data, this.run, row, b, -Infinity, this.view.full[1]);
+      }
+    }
+    this.chosen.data = data;
+  }
+
+  hover({ x, y, sx, sy }) {
+    const row = this.run.jobAt(x, Math.floor(y));
+    if (row < 0) this.page.tip.hide();
+    else this.page.tip.show(this.run, row, this.figure.element, sx, sy);
+  }
+
+  async choose({ x, y }) {
+    const row = this.run.jobAt(x, Math.floor(y));
+    this.view.set("job", row < 0 ? null : String((await this.run.ids())[row]));
+  }
+}
+
+const emptyBoxes = () => ({
+  left: [], right: [], bottom: [], top: [], fill_color: [], fill_alpha: [],
+});
+const emptyImage = () => ({ image: [], x: [], y: [], dw: [], dh: [] });
+
+const pushBox = (data, run, row, box, from, to) => {
+  data.left.push(Math.max(run.start[row], from));
+  data.right.push(Math.min(run.end[row], to));
+  data.bottom.push(run.boxFirst[box]);
+  data.top.push(run.boxEnd[box]);
+};

@@ -1,0 +1,150 @@
+"""The page itself: data, style and scripts put together in one file that asks for nothing else.
+
+A policy in its head (Content-Security-Policy) forbids all network, and all scripts but those whose
+hashes it names: names from a workload are data, whatever they look like.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import importlib.util
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from noctule.errors import InputError
+from noctule.output_file import check_file, write_file
+from noctule.report.content import content_of
+from noctule.report.packing import Packer
+from noctule.report.runs import ReportRun
+
+#: The most runs that one page compares.
+MAX_RUNS = 8
+
+_STYLES = ("page.css",)
+# in the order in which they build on each other; they share one scope
+_SCRIPTS = (
+    "columns.js",
+    "numbers.js",
+    "run.js",
+    "view.js",
+    "colours.js",
+    "raster.js",
+    "steps.js",
+    "figures.js",
+    "gantt.js",
+    "series.js",
+    "tables.js",
+    "panels.js",
+    "jobs.js",
+    "search.js",
+    "keyboard.js",
+    "page.js",
+)
+_BOKEH_SCRIPTS = ("bokeh.min.js", "bokeh-api.min.js")
+
+
+def write_report(
+    runs: Sequence[ReportRun],
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    force: bool = False,
+) -> None:
+    """Write a page about one to eight runs, whole or not at all."""
+    check_report(len(runs), path, force=force)
+    write_file(path, report_text(runs, title=title), force=force)
+
+
+def check_report(n_runs: int, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Refuse a page that cannot be written, before the runs are read."""
+    _check_number(n_runs)
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{path}: got no page to write, expected a name that ends with .html")
+    check_file(path, force=force)
+
+
+def report_text(runs: Sequence[ReportRun], *, title: str | None = None) -> Iterator[str]:
+    """Yield the page about one to eight runs, in pieces."""
+    _check_number(len(runs))
+    names = [run.name for run in runs]
+    bokeh = bokeh_script()
+    packer = Packer()
+    content = content_of(runs, packer, title or ", ".join(names))
+    return page_text(content, packer.texts, bokeh)
+
+
+def _check_number(n_runs: int) -> None:
+    if not 1 <= n_runs <= MAX_RUNS:
+        raise InputError(f"report: got {n_runs} runs, expected 1 to {MAX_RUNS}")
+
+
+def page_text(content: Mapping[str, Any], texts: Mapping[str, str], bokeh: str) -> Iterator[str]:
+    """Yield the page that shows some content; `texts` are its packed columns."""
+    scripts = {"BOKEH": bokeh, "SCRIPTS": own_script()}
+    parts = {
+        "TITLE": html.escape(content["title"]),
+        "POLICY": _policy(scripts.values()),
+        "STYLES": "".join(_asset(name) for name in _STYLES),
+        "CONTENT": json_for_script(content),
+        "COLUMNS": "".join(_column_element(key, text) for key, text in texts.items()),
+        **scripts,
+    }
+    # split once, so that what is put in is never looked into
+    for piece in _asset("page.html").split("{{"):
+        name, found, rest = piece.partition("}}")
+        yield parts[name] + rest if found else piece
+
+
+def json_for_script(value: Any) -> str:
+    """Return JSON that can stand in a script element: nothing in it ends the element."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def own_script() -> str:
+    """Return the scripts of the page as one, in a scope of its own."""
+    return "(() => {\n" + '"use strict";\n' + "".join(map(_asset, _SCRIPTS)) + "})();\n"
+
+
+def bokeh_script() -> str:
+    """Return BokehJS as the installed package has it."""
+    found = importlib.util.find_spec("bokeh")
+    if found is None or found.origin is None:
+        raise InputError(
+            "report: the package bokeh is not installed, expected it: pip install noctule[report]"
+        )
+    folder = Path(found.origin).parent / "server" / "static" / "js"
+    try:
+        texts = [(folder / name).read_text(encoding="utf-8") for name in _BOKEH_SCRIPTS]
+    except OSError as error:
+        raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from error
+    return "\n".join(texts)
+
+
+def _policy(scripts: Iterable[str]) -> str:
+    hashes = (base64.b64encode(sha256(text.encode()).digest()).decode() for text in scripts)
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src " + " ".join(f"'sha256-{told}'" for told in hashes),
+            # BokehJS styles its figures by elements that it makes
+            "style-src 'unsafe-inline'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+def _column_element(key: str, text: str) -> str:
+    return f'<script type="text/plain" id="column-{key}">{text}</script>\n'
+
+
+def _asset(name: str) -> str:
+    return resources.files("noctule.report").joinpath("assets", name).read_text(encoding="utf-8")

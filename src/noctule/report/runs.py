@@ -1,0 +1,90 @@
+"""What a page shows of each run: its schedule, its name, and what is written beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from noctule.errors import InputError
+from noctule.run import MANIFEST_FILE, Manifest, read_manifest, workload_again
+from noctule.schedule import Schedule
+from noctule.workload import Workload
+
+#: What may be known of who submitted a job.
+LABELS = ("user", "group", "queue")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRun:
+    """A named schedule, and the manifest of its run where there is one.
+
+    `labels` holds those of LABELS that are known, with an entry a row of the schedule that is None
+    for nobody. `notes` are sentences about what could not be found out.
+    """
+
+    name: str
+    schedule: Schedule
+    manifest: Manifest | None = None
+    labels: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, schedule: Schedule) -> ReportRun:
+        """Take a schedule with what it tells by itself."""
+        return cls(name, schedule, labels=_told(schedule))
+
+
+def load_report_run(name: str, directory: str | os.PathLike[str]) -> ReportRun:
+    """Read the folder of a run, of this simulator or of Batsim.
+
+    Files in Batsim's format do not tell users: they are taken from the workload that the manifest
+    names, if it is still there and unchanged.
+    """
+    folder = Path(directory)
+    schedule = Schedule.load(folder)
+    labels = _told(schedule)
+    if not (folder / MANIFEST_FILE).is_file():
+        return ReportRun(name, schedule, labels=labels)
+    try:
+        manifest = read_manifest(folder / MANIFEST_FILE)
+    except InputError as error:
+        return ReportRun(name, schedule, labels=labels, notes=(f"no manifest: {error}",))
+    try:
+        labels = _labels_of(workload_again(manifest, folder), schedule) | labels
+    except InputError as error:
+        notes = () if labels else (f"users are not known: {error}",)
+        return ReportRun(name, schedule, manifest, labels, notes)
+    return ReportRun(name, schedule, manifest, labels)
+
+
+def _told(schedule: Schedule) -> dict[str, Sequence[Any]]:
+    users = schedule.column("user").tolist()
+    return {"user": users} if any(user is not None for user in users) else {}
+
+
+def _labels_of(workload: Workload, schedule: Schedule) -> dict[str, Sequence[Any]]:
+    """Return the labels of a workload as the rows of a schedule; those that say nothing not."""
+    place = {str(job_id): i for i, job_id in enumerate(workload.job_ids.tolist())}
+    nobody = len(place)
+    ids = schedule.column("job_id").tolist()
+    # further attempts of job 17 are 17#2, 17#3
+    rows = [place.get(str(job_id).partition("#")[0], nobody) for job_id in ids]
+    found: dict[str, Sequence[Any]] = {}
+    for name in LABELS:
+        known = [*_plain(workload.labels(name), nobody), None]
+        if any(label is not None for label in known):
+            found[name] = [known[row] for row in rows]
+    return found
+
+
+def _plain(labels: Sequence[Any] | np.ndarray[Any, Any] | None, n: int) -> list[Any]:
+    if labels is None:
+        return [None] * n
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
+        return [None if label < 0 else label for label in labels.tolist()]
+    return list(labels)
