@@ -157,6 +157,15 @@ def lublin() -> Figure:
     return compared(drawn, "KTH-SP2", "SDSC-SP2")
 
 
+def cirne() -> Figure:
+    """Draw the model after Cirne and Berman beside the logs that its patterns were fitted to."""
+    drawn = {
+        f"cirne, {pattern}": synthetic.cirne(50_000, seed=1, pattern=pattern)
+        for pattern in ("kth", "sdsc")
+    }
+    return compared(drawn, "KTH-SP2", "SDSC-SP2")
+
+
 def batsim2016() -> Figure:
     """Draw Batsim's validation workload, with the runtimes of KTH-SP2, beside that log."""
     programs = synthetic.read_programs(log_path("KTH-SP2"))
@@ -315,6 +324,7 @@ PICTURES: Mapping[str, Callable[[], Figure]] = {
     "sessions-night": night_sessions,
     "gantt-sdsc": sdsc_gantt,
     "lublin": lublin,
+    "cirne": cirne,
     "batsim2016": batsim2016,
     "independent": independent,
     "arrivals": arrivals,

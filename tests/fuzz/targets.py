@@ -261,6 +261,11 @@ def _generator(path: Path, choice: int) -> None:
     _use(synthetic.independent(path, 20, seed=choice, n_hosts=n_hosts), path, choice // 2)
 
 
+def _coefficients(path: Path, choice: int) -> None:
+    n_hosts = 64 if choice % 2 else None
+    _use(synthetic.cirne(20, seed=choice, coefficients=path, n_hosts=n_hosts), path, choice // 2)
+
+
 def _programs(path: Path, choice: int) -> None:
     programs = synthetic.read_programs(path)
     _use(synthetic.batsim2016(5, seed=choice, runtimes=programs, n_hosts=8), path, choice)
@@ -405,6 +410,7 @@ READERS = {
         Reader("rate_csv", ".csv", _rate),
         Reader("policy", ".txt", _policy),
         Reader("generator", ".toml", _generator),
+        Reader("coefficients", ".toml", _coefficients),
         Reader("programs", ".txt", _programs),
         Reader("manifest", ".json", _manifest),
         Reader("sessions", ".json", _sessions),

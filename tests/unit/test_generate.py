@@ -39,6 +39,7 @@ def run(*words):
 
 COMMANDS = {
     "lublin": ("lublin", "-n", 300, "--hosts", 128, "--seed", 1),
+    "cirne": ("cirne", "-n", 300, "--pattern", "sdsc", "--load", 0.8, "--seed", 1),
     "batsim2016": ("batsim2016", "-n", 300, "--runtimes", "runtimes.txt", "--seed", 1),
     "independent": ("independent", "jobs.toml", "-n", 300, "--seed", 1, "--hosts", 4),
 }

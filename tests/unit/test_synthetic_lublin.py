@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from noctule.errors import InputError
 from noctule.formats.swf_writing import swf_text
 from noctule.synthetic import Arrivals, cycle_named, lublin
-from noctule.synthetic.lublin import ALL_ALIKE, BATCH, INTERACTIVE, Stream, daily_cycle, gamma_cdf
+from noctule.synthetic.draws import gamma_cdf
+from noctule.synthetic.lublin import ALL_ALIKE, BATCH, INTERACTIVE, Stream, daily_cycle
 from noctule.synthetic.summary import summary
 
 # specs: 20 000 typed jobs on 128 hosts

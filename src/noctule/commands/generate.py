@@ -107,6 +107,27 @@ def lublin(
 
 
 @generate.command()
+@_jobs
+@click.option("--pattern", default="kth", show_default=True, help="Whose coefficients: kth, sdsc.")
+@click.option("--coefficients", metavar="FILE.toml", help="Others; noctule trace fit writes them.")
+@click.option("--hosts", "n_hosts", type=click.IntRange(min=1), help="By default those of the log.")
+@click.option("--largest", type=click.IntRange(min=1), metavar="N", help="Hosts of a job at most.")
+@click.option("--load", type=float, metavar="X", help="Work over what the machine can do.")
+@_profile_option
+@_model_options
+def cirne(*, n_jobs: int, profiles: str, drawing: Drawing, **model: Any) -> ExitCode:
+    """Draw after Cirne and Berman, with requested times and cancellations."""
+    from noctule import synthetic
+
+    def draw() -> Workload:
+        return synthetic.cirne(
+            n_jobs, seed=drawing.seed, profiles=profiles, **model, **_given(drawing)
+        )
+
+    return _drawn(draw, drawing)
+
+
+@generate.command()
 @click.option("-n", "--jobs", "n_jobs", type=click.IntRange(min=1), default=800, show_default=True)
 @click.option("--hosts", "n_hosts", type=click.IntRange(min=1), default=32, show_default=True)
 @click.option(

@@ -18,7 +18,7 @@ from noctule.commands.trace_options import (
     speed_option,
     write_trace,
 )
-from noctule.console import Console, ExitCode, speaking
+from noctule.console import Console, ExitCode, Result, speaking
 
 if TYPE_CHECKING:
     from noctule.formats.swf import SwfRules
@@ -58,6 +58,25 @@ def stats(
         workload = read_trace(console, file, rules_for("x.swf", processors), speed=speed)
         measured = trace_stats(workload, n_hosts=n_hosts)
         console.show(stats_result(file, measured, n_users=n_users))
+    return ExitCode.OK
+
+
+@trace.command()
+@click.argument("file")
+@click.option("-o", "--output", required=True, metavar="FILE.toml", help="The file to write.")
+@click.option("--force", is_flag=True, help="Replace a file that is there already.")
+@output_options
+def fit(*, file: str, output: str, force: bool, as_json: bool, quiet: bool) -> ExitCode:
+    """Fit the coefficients of noctule generate cirne to FILE, an SWF log."""
+    from noctule.output_file import check_file
+    from noctule.synthetic import fit_cirne
+
+    with speaking(as_json=as_json, quiet=quiet) as console:
+        check_file(output, force=force)
+        found = fit_cirne(file)
+        found.save(output, force=force)
+        data = {"output": output, **found.document()}
+        console.show(Result(data, lines=[f"{output}: {found.source}"]))
     return ExitCode.OK
 
 

@@ -12,6 +12,9 @@ from collections.abc import Callable, Mapping
 
 from noctule.synthetic.arrivals import Arrivals, Bursts, Cycle, cycle_named
 from noctule.synthetic.batsim2016 import batsim2016
+from noctule.synthetic.cirne import cirne, coefficients_of
+from noctule.synthetic.cirne_coefficients import Accuracy, Coefficients, LogUniform
+from noctule.synthetic.cirne_fit import fit_cirne
 from noctule.synthetic.estimates import (
     FactorWalltimes,
     NoWalltimes,
@@ -29,11 +32,14 @@ from noctule.workload import Workload
 
 __all__ = [
     "MODELS",
+    "Accuracy",
     "Arrivals",
     "Bursts",
+    "Coefficients",
     "Cycle",
     "FactorWalltimes",
     "Failures",
+    "LogUniform",
     "NoWalltimes",
     "Program",
     "Programs",
@@ -42,7 +48,10 @@ __all__ = [
     "WalltimeModel",
     "Walltimes",
     "batsim2016",
+    "cirne",
+    "coefficients_of",
     "cycle_named",
+    "fit_cirne",
     "independent",
     "locality2017",
     "lublin",
@@ -52,6 +61,7 @@ __all__ = [
 #: The models by name: the function, and what it draws.
 MODELS: Mapping[str, tuple[Callable[..., Workload], str]] = {
     "batsim2016": (batsim2016, "the workloads with which Batsim was validated"),
+    "cirne": (cirne, "jobs after Cirne and Berman, with requested times and cancellations"),
     "independent": (independent, "fields drawn independently, as a TOML file describes them"),
     "locality2017": (locality2017, "communicating jobs, with which locality was studied"),
     "lublin": (lublin, "Lublin and Feitelson's model of rigid jobs on supercomputers"),

@@ -13,7 +13,7 @@ from noctule.columns import KIND_COMPUTE, KIND_DELAY, Floats
 from noctule.errors import InputError
 from noctule.synthetic.arrivals import Arrivals
 from noctule.synthetic.draws import Seed
-from noctule.synthetic.estimates import FactorWalltimes, WalltimeModel
+from noctule.synthetic.estimates import FactorWalltimes, WalltimeModel, Walltimes
 from noctule.workload import Columns, ReadingRule, Workload
 
 EXACT = FactorWalltimes(1.0)
@@ -22,12 +22,17 @@ KINDS = {"compute": KIND_COMPUTE, "delay": KIND_DELAY}
 
 @dataclass(frozen=True, slots=True)
 class DrawnJobs:
-    """Jobs as a model draws them; dates may be fractions of seconds, and in any order."""
+    """Jobs as a model draws them; dates may be fractions of seconds, and in any order.
+
+    A model may draw what users ask for, and how long each waits until the job is cancelled.
+    """
 
     submit_time: Floats
     n_hosts: npt.NDArray[Any]
     runtime: Floats
     labels: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    walltime: Floats | None = None
+    cancelled_after: Floats | None = None
 
     def __len__(self) -> int:
         """Return the number of jobs."""
@@ -64,10 +69,13 @@ def assembled(
     rng: np.random.Generator,
     *,
     arrivals: Arrivals | None = None,
-    walltimes: WalltimeModel = EXACT,
+    walltimes: WalltimeModel | None = EXACT,
     profiles: str = "compute",
 ) -> Workload:
-    """Lay arrivals over the dates, give walltimes, and number the jobs by submission from 1."""
+    """Lay arrivals over the dates, give walltimes, and number the jobs by submission from 1.
+
+    Without a model of walltimes, these are as drawn.
+    """
     if profiles not in KINDS:
         expected = " or ".join(map(repr, KINDS))
         raise InputError(f"profiles: got {profiles!r}, expected {expected}")
@@ -75,7 +83,11 @@ def assembled(
     drawn = dated(drawn, arrivals, rng)
     # whole seconds, as in every log; they also hide the last bit, which machines may differ in
     runtime = np.maximum(np.floor(drawn.runtime), 1.0)
-    asked = walltimes.draw(runtime, rng)
+    if walltimes is None:
+        assert drawn.walltime is not None
+        asked = Walltimes(np.maximum(drawn.walltime, runtime))
+    else:
+        asked = walltimes.draw(runtime, rng)
     walltime = asked.walltime
     if kind == KIND_DELAY:
         # a delay must be over before its walltime, a computation may last as long
@@ -88,6 +100,7 @@ def assembled(
         amount=runtime,
         walltime=walltime,
         kind=np.full(n, kind),
+        cancel_time=_cancel_times(drawn),
     )
     return Workload(
         columns,
@@ -109,7 +122,16 @@ def dated(drawn: DrawnJobs, arrivals: Arrivals | None, rng: np.random.Generator)
         drawn.n_hosts[order],
         drawn.runtime[order],
         {name: column[order] for name, column in drawn.labels.items()},
+        None if drawn.walltime is None else drawn.walltime[order],
+        None if drawn.cancelled_after is None else drawn.cancelled_after[order],
     )
+
+
+def _cancel_times(drawn: DrawnJobs) -> Floats | None:
+    if drawn.cancelled_after is None:
+        return None
+    date: Floats = drawn.submit_time + np.floor(drawn.cancelled_after)
+    return date
 
 
 def _rules(n: int, others: Sequence[ReadingRule]) -> list[ReadingRule]:

@@ -8,6 +8,7 @@ to whole seconds, which hides it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from statistics import NormalDist
 
@@ -74,6 +75,19 @@ def gamma(rng: np.random.Generator, shape: float, n: int) -> Floats:
         return np.where(accepted, d * v, np.nan)
 
     return redrawn(n, candidates, lambda values: ~np.isnan(values))
+
+
+def gamma_cdf(shape: float, x: float) -> float:
+    """Return the probability that a gamma variate of scale 1 is at most x, by its series."""
+    if x <= 0:
+        return 0.0
+    term = total = 1.0 / shape
+    k = shape
+    while term > total * 1e-17:
+        k += 1.0
+        term *= x / k
+        total += term
+    return total * math.exp(shape * math.log(x) - x - math.lgamma(shape))
 
 
 def redrawn(

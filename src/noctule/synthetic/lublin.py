@@ -26,6 +26,7 @@ from noctule.synthetic.draws import (
     Seed,
     count,
     gamma,
+    gamma_cdf,
     generator,
     redrawn,
     uniform,
@@ -131,19 +132,6 @@ def daily_cycle(stream: Stream) -> Cycle:
         after, before = (gamma_cdf(stream.a_day, (i + d) / stream.b_day) for d in (0.5, -0.5))
         weights[(i - 1) % _SLOTS] = after - before
     return Cycle(tuple(weights))
-
-
-def gamma_cdf(shape: float, x: float) -> float:
-    """Return the probability that a gamma variate of scale 1 is at most x, by its series."""
-    if x <= 0:
-        return 0.0
-    term = total = 1.0 / shape
-    k = shape
-    while term > total * 1e-17:
-        k += 1.0
-        term *= x / k
-        total += term
-    return total * math.exp(shape * math.log(x) - x - math.lgamma(shape))
 
 
 def _drawn(stream: Stream, n: int, n_hosts: int, rng: np.random.Generator) -> DrawnJobs:

@@ -17,6 +17,7 @@ FILES: Mapping[str, Callable[[str], Any]] = {
     "runtimes": read_programs,
     "description": str,
     "jobs_from": load_workload,
+    "coefficients": str,
 }
 # those that a log of the archive may stand for; who draws often may read it once
 LOGS = ("jobs_from",)
