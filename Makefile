@@ -27,7 +27,7 @@ test: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist loadfile --ignore tests/simgrid
 
 test-slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -q -m slow -n 2 --dist loadfile --ignore tests/cluster --ignore tests/simgrid
+	$(BIN)/python -m pytest -q -m "slow or hypothesis" --hypothesis-profile thorough -n 2 --dist loadfile --ignore tests/cluster --ignore tests/simgrid
 
 # Everything on clusters of this machine; with Slurm where it can be installed.
 test-cluster: $(VENV)/.installed

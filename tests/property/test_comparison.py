@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from noctule.comparison import Comparison, compare, summarise
@@ -45,7 +45,6 @@ def compared(table: pd.DataFrame, **options: object) -> pd.DataFrame:
     return compare(table, "policy", WAIT, n_draws=200, **options).as_table()
 
 
-@settings(max_examples=60)
 @given(tables(), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_does_not_matter(table, random):
     order = list(range(len(table)))
@@ -59,7 +58,6 @@ def test_the_order_of_the_rows_does_not_matter(table, random):
     )
 
 
-@settings(max_examples=60)
 @given(tables())
 def test_the_roles_of_two_levels_can_be_exchanged(table):
     two = table[table["policy"] != "fcfs"]
@@ -80,7 +78,6 @@ def significant_alike(one: Comparison, other: Comparison) -> bool:
     return one.significant == other.significant or judged[0] != judged[1]
 
 
-@settings(max_examples=60)
 @given(tables(), st.sampled_from([0.125, 4.0, 1024.0]))
 def test_the_unit_of_the_metric_does_not_matter(table, factor):
     before = compared(table)
@@ -90,7 +87,6 @@ def test_the_unit_of_the_metric_does_not_matter(table, factor):
     pd.testing.assert_series_equal(before["difference_low"] * factor, after["difference_low"])
 
 
-@settings(max_examples=60)
 @given(tables())
 def test_a_comparison_does_not_depend_on_what_else_is_compared(table):
     names = ["difference", "difference_low", "relative_high", "p_value", "cohens_dz", "n_units"]
@@ -102,7 +98,6 @@ def test_a_comparison_does_not_depend_on_what_else_is_compared(table):
             same(together.loc[level, name], alone.loc[level, name])
 
 
-@settings(max_examples=60)
 @given(tables())
 def test_every_run_is_in_a_pair_or_counted(table):
     for comparison in compare(table, "policy", WAIT, n_draws=200).comparisons:
@@ -112,7 +107,6 @@ def test_every_run_is_in_a_pair_or_counted(table):
         assert 2 * comparison.n_pairs + left_out == runs
 
 
-@settings(max_examples=60)
 @given(tables())
 def test_an_interval_holds_its_estimate(table):
     for comparison in compare(table, "policy", WAIT, n_draws=200).comparisons:
