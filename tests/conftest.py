@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# How long an example takes says more about the machine than about the code. `make test` looks at some
-# examples of each property, `make test-slow` at many (pytest --hypothesis-profile thorough).
+# How long an example takes says more about the machine than about the code. `make test` looks at
+# some examples of each property, `make test-slow` at many (--hypothesis-profile thorough).
 settings.register_profile("some", deadline=None, max_examples=40)
 settings.register_profile("thorough", deadline=None, max_examples=100)
 settings.load_profile("some")
