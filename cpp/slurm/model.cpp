@@ -51,6 +51,10 @@ void Model::catch_up(double now) {
         controller_.queue().sort_afresh();
     }
     const double last_update = run_time(controller_.last_update());
+    if (drive_.mode == Drive::Mode::bsc) {
+        skip_step_backfills(now);
+        return;
+    }
     if (!controller_.queue().empty()) {
         backfill_clock_.look_until(now, last_update);
         return;
@@ -70,8 +74,7 @@ void Model::handle(const Moment& moment, const Event& event) {
     case EventKind::job_submitted:
         if (moment.view.is_waiting(event.subject)) {
             controller_.submit(moment, event.subject);
-            main_clock_.request(now);
-            step_ = std::ceil(now);
+            request_pass(now);
             last_progress_ = now;
         }
         break;
@@ -93,13 +96,13 @@ void Model::handle(const Moment& moment, const Event& event) {
     case EventKind::hosts_available:
         controller_.set_available(moment.view.external_event(event.subject).hosts,
                                   event.kind == EventKind::hosts_available, moment.now);
-        main_clock_.request(now);
+        request_pass(now);
         break;
     case EventKind::host_failed:
     case EventKind::host_restored: {
         const HostSet host = HostSet::from_intervals({{event.subject, event.subject}});
         controller_.set_available(host, event.kind == EventKind::host_restored, moment.now);
-        main_clock_.request(now);
+        request_pass(now);
         break;
     }
     case EventKind::window_announced:
@@ -107,11 +110,17 @@ void Model::handle(const Moment& moment, const Event& event) {
     case EventKind::window_ended:
         controller_.set_windows(moment.view);
         controller_.touch(moment.now);
-        main_clock_.request(now);
+        request_pass(now);
         break;
     default:
         break;
     }
+}
+
+// Something happened that a pass should look at; a step of BSC's simulator has one.
+void Model::request_pass(double now) {
+    main_clock_.request(now);
+    step_ = std::ceil(now);
 }
 
 // The nodes of a job are free: a pass is asked for, at once if it was killed or has an epilogue.
@@ -202,7 +211,7 @@ void Model::run_clocks(const Moment& moment) {
 }
 
 // BSC's simulator: a pass in each second in which anything happened, and backfilling when its
-// interval has passed.
+// interval has passed and anything changed. Its schedulers never sleep.
 void Model::run_steps(const Moment& moment) {
     const double now = moment.view.now();
     kill_late(moment);
@@ -210,12 +219,35 @@ void Model::run_steps(const Moment& moment) {
         step_ = infinity;
         run_main(moment, false);
     }
-    const double due =
-        last_step_backfill_ + static_cast<double>(controller_.parameters().bf_interval) + 1;
-    if (now == std::floor(now) && now >= due && !controller_.queue().empty() &&
-        run_time(controller_.last_update()) >= last_step_backfill_) {
+    if (now == std::floor(now) && now >= next_step_backfill()) {
         last_step_backfill_ = now;
-        backfill_.begin(moment, now);
+        do {
+            run_backfill(moment);
+        } while (backfill_.is_under_way());
+        resume_ = infinity;
+    }
+}
+
+// Jobs whose time had not come by the last pass make no event when it does.
+double Model::next_step_backfill() const {
+    const bool changed = run_time(controller_.last_update()) >= last_step_backfill_;
+    if (!controller_.parameters().backfills ||
+        (!changed && controller_.all_eligible(second(last_step_backfill_)))) {
+        return infinity;
+    }
+    return last_step_backfill_ + static_cast<double>(controller_.parameters().bf_interval) + 1;
+}
+
+// Passes that found no jobs: nobody had to watch them.
+void Model::skip_step_backfills(double now) {
+    const double last_update = run_time(controller_.last_update());
+    while (controller_.queue().empty() && last_update >= last_step_backfill_) {
+        const double due =
+            last_step_backfill_ + static_cast<double>(controller_.parameters().bf_interval) + 1;
+        if (std::max(due, last_update) >= now) {
+            return;
+        }
+        last_step_backfill_ = std::max(due, last_update);
     }
 }
 
@@ -262,10 +294,7 @@ double Model::next_date(const Moment& moment) {
         return next;
     }
     if (drive_.mode == Drive::Mode::bsc) {
-        const double due =
-            last_step_backfill_ + static_cast<double>(controller_.parameters().bf_interval) + 1;
-        const bool changed = run_time(controller_.last_update()) >= last_step_backfill_;
-        return std::min({next, step_, changed ? std::max(due, std::floor(now) + 1) : infinity});
+        return std::min({next, step_, std::max(next_step_backfill(), std::floor(now) + 1)});
     }
     next = std::min({next, immediate_, main_clock_.next().time});
     if (controller_.parameters().backfills && !backfill_.is_under_way()) {

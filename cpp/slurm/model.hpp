@@ -24,11 +24,14 @@ class Model final : public Policy {
     double run_time(Seconds second) const;
     void catch_up(double now);
     void handle(const Moment& moment, const Event& event);
+    void request_pass(double now);
     void note_end(const Moment& moment, JobIndex job);
     void run_due(const Moment& moment);
     void run_given(const Moment& moment);
     void run_clocks(const Moment& moment);
     void run_steps(const Moment& moment);
+    double next_step_backfill() const;
+    void skip_step_backfills(double now);
     void run_main(const Moment& moment, bool full);
     void run_backfill(const Moment& moment);
     void kill_late(const Moment& moment);

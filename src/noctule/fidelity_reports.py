@@ -40,11 +40,8 @@ def describe_truth(truth: Truth) -> Iterator[str]:
 def comparison_result(comparison: Comparison) -> Result:
     """Return the deviations for people, and all starts for programs."""
     jobs = comparison.truth.jobs
-    truth = true_means(jobs)
     rows = [
-        ["truth", f"{truth.wait:.1f} s", f"{truth.response:.1f} s", f"{truth.slowdown:.2f}"]
-        + [str(len(jobs))] * 3
-        + ["-"],
+        _truth_row(comparison.truth),
         _row("decisions", deviation(jobs, comparison.decisions)),
         _row("triggers", deviation(jobs, comparison.triggers)),
         _row("first instants only", deviation(jobs, comparison.first_instants)),
@@ -56,6 +53,18 @@ def comparison_result(comparison: Comparison) -> Result:
         "ensemble": [_starts(starts) for starts in comparison.ensemble],
     }
     return Result(data, Table(_HEADERS, rows))
+
+
+def bsc_result(truth: Truth, starts: Starts) -> Result:
+    """Return how far a run in the mode of BSC's simulator is from what happened."""
+    rows = [_truth_row(truth), _row("bsc", deviation(truth.jobs, starts))]
+    return Result({"bsc": _starts(starts)}, Table(_HEADERS, rows))
+
+
+def _truth_row(truth: Truth) -> list[str]:
+    found, n_jobs = true_means(truth.jobs), str(len(truth.jobs))
+    means = [f"{found.wait:.1f} s", f"{found.response:.1f} s", f"{found.slowdown:.2f}"]
+    return ["truth", *means, n_jobs, n_jobs, n_jobs, "-"]
 
 
 def _row(name: str, found: Deviation) -> list[str]:

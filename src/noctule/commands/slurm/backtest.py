@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from noctule.commands.options import output_options
 from noctule.commands.slurm.sites import open_site, phase_options, site_options
 from noctule.console import ExitCode, speaking
+
+if TYPE_CHECKING:
+    from noctule.slurm.model.site_run import Mode
 
 
 @click.command()
@@ -21,6 +24,7 @@ def backtest(
     *,
     phases: int,
     seed: int,
+    mode: Mode,
     csv_file: str | None,
     force: bool,
     as_json: bool,
@@ -41,7 +45,7 @@ def backtest(
             check_file(csv_file, force=force)
         site, _, talk = open_site(**where)
         console.talk.notes(talk)
-        found = backtest_site(site, n_phases=phases, seed=seed)
+        found = backtest_site(site, n_phases=phases, seed=seed, mode=mode)
         if csv_file is not None:
             write_rows(csv_file, class_rows(found.classes), force=force)
         console.show(backtest_result(found))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from noctule.commands.options import output_options
-from noctule.commands.slurm.sites import open_site, site_options
+from noctule.commands.slurm.sites import mode_option, open_site, site_options
 from noctule.console import ExitCode, speaking
+
+if TYPE_CHECKING:
+    from noctule.slurm.model.site_run import Mode
 
 
 @click.command()
@@ -24,12 +27,14 @@ from noctule.console import ExitCode, speaking
     show_default=True,
     help="Of the phases of the clocks.",
 )
+@mode_option
 @output_options
 def explain(
     *,
     job_ids: tuple[str, ...],
     recorded: bool,
     seed: int,
+    mode: Mode,
     as_json: bool,
     quiet: bool,
     **where: Any,
@@ -41,7 +46,8 @@ def explain(
     with speaking(as_json=as_json, quiet=quiet) as console:
         site, _, talk = open_site(**where)
         console.talk.notes(talk)
-        found, notes = explain_waits(site, job_ids, seed=seed, recorded=recorded)
-        basis = "the record" if recorded else f"the model, seed {seed}"
+        found, notes = explain_waits(site, job_ids, seed=seed, mode=mode, recorded=recorded)
+        model = "BSC's steps" if mode == "bsc" else f"the model, seed {seed}"
+        basis = "the record" if recorded else model
         console.show(explanation_result(found, basis=basis, notes=notes))
     return ExitCode.OK

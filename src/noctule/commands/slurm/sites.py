@@ -28,9 +28,21 @@ def site_options(command: Command) -> Command:
     return command
 
 
+def mode_option(command: Command) -> Command:
+    """Add whose clocks run."""
+    return click.option(
+        "--mode",
+        type=click.Choice(["slurm", "bsc"]),
+        default="slurm",
+        show_default=True,
+        help="Clocks of Slurm's daemons, or the steps of BSC's simulator, which has no phases.",
+    )(command)
+
+
 def phase_options(command: Command) -> Command:
     """Add the options of an ensemble of phases."""
     for option in (
+        mode_option,
         click.option(
             "--seed",
             type=click.IntRange(min=0),

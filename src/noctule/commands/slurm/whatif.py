@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from noctule.commands.options import output_options
 from noctule.commands.slurm.sites import open_site, phase_options, site_options
 from noctule.console import ExitCode, speaking
+
+if TYPE_CHECKING:
+    from noctule.slurm.model.site_run import Mode
 
 _CHANGES = """\b
 CHANGE is one of, or several with semicolons between them:
@@ -48,6 +51,7 @@ def whatif(
     changes: tuple[str, ...],
     phases: int,
     seed: int,
+    mode: Mode,
     most_changed: int,
     csv_file: str | None,
     force: bool,
@@ -76,6 +80,7 @@ def whatif(
             n_phases=phases,
             seed=seed,
             n_jobs=most_changed,
+            mode=mode,
             say=console.talk.note,
         )
         if csv_file is not None:

@@ -17,7 +17,7 @@ import numpy as np
 from noctule.columns import Floats
 from noctule.errors import InputError
 from noctule.slurm.answers.job_classes import JobClass, job_classes
-from noctule.slurm.model.site_run import SiteRun, run_phases
+from noctule.slurm.model.site_run import Mode, SiteRun, run_phases
 from noctule.slurm.site.hosts import Capacity, partitions_of
 from noctule.slurm.site.site import SlurmSite
 
@@ -75,13 +75,18 @@ class Backtest:
         return {(one.kind, one.name): one.rms_error for one in self.classes}
 
 
-def backtest_site(site: SlurmSite, *, n_phases: int = 8, seed: int = 1) -> Backtest:
-    """Replay the record of a site under its present configuration, once for each phase."""
+def backtest_site(
+    site: SlurmSite, *, n_phases: int = 8, seed: int = 1, mode: Mode = "slurm"
+) -> Backtest:
+    """Replay the record of a site under its present configuration, once for each phase.
+
+    With `mode` "bsc" once, as BSC's simulator would.
+    """
     if site.recorded is None:
         raise InputError(
             f"{site.workload.name}: the jobs have no recorded starts, expected rows of sacct"
         )
-    runs = list(run_phases(site, n_phases=n_phases, seed=seed))
+    runs = list(run_phases(site, n_phases=n_phases, seed=seed, mode=mode))
     return compare_runs(site, runs, seed=seed)
 
 

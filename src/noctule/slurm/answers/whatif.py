@@ -21,7 +21,7 @@ from noctule.slurm.answers.scheduler_work import Work, mean_work, work_of
 from noctule.slurm.answers.waits.explain import Explainer
 from noctule.slurm.answers.waits.lifetimes import simulated_lifetimes
 from noctule.slurm.conf.lines import Conf
-from noctule.slurm.model.site_run import run_phases
+from noctule.slurm.model.site_run import Mode, run_phases
 from noctule.slurm.site.site import SlurmSite
 
 #: Called with what is being run.
@@ -101,19 +101,24 @@ def what_if(
     n_phases: int = 8,
     seed: int = 1,
     n_jobs: int = 10,
+    mode: Mode = "slurm",
     say: Say | None = None,
 ) -> WhatIf:
-    """Compare a site with itself after each of some changes; `n_jobs` that move most are told."""
+    """Compare a site with itself after each of some changes; `n_jobs` that move most are told.
+
+    With `mode` "bsc" as BSC's simulator would, which has no phases.
+    """
+    n_phases = n_phases if mode == "slurm" else 1
     changed = [changed_site(site, conf, text) for text in changes]
     if say is not None:
         say(f"present configuration, runs: {n_phases}")
-    present = _Ensemble(site, n_phases, seed)
+    present = _Ensemble(site, n_phases, seed, mode)
     tested = None if site.recorded is None else compare_runs(site, present.runs, seed=seed)
     answers = []
     for text, one in zip(changes, changed, strict=True):
         if say is not None:
             say(f"{text}, runs: {n_phases}")
-        ensemble = _Ensemble(one.site, n_phases, seed)
+        ensemble = _Ensemble(one.site, n_phases, seed, mode)
         answers.append(_answer(text, present, ensemble, made=one, tested=tested, n_jobs=n_jobs))
     return WhatIf(n_phases, seed, tested, present.work(), tuple(answers), present.notes)
 
@@ -121,9 +126,11 @@ def what_if(
 class _Ensemble:
     """Runs of one configuration; their waits can be explained."""
 
-    def __init__(self, site: SlurmSite, n_phases: int, seed: int) -> None:
+    def __init__(self, site: SlurmSite, n_phases: int, seed: int, mode: Mode) -> None:
         self.site = site
-        self.runs = list(run_phases(site, n_phases=n_phases, seed=seed, keep_passes=True))
+        self.runs = list(
+            run_phases(site, n_phases=n_phases, seed=seed, mode=mode, keep_passes=True)
+        )
         self.notes = self.runs[0].notes
         self._explainers: list[Explainer] = []
 

@@ -39,6 +39,11 @@ RUN_OPTIONS: OptionValues = {
 _SCHEDULERS = ("", "Main", "Backfill")
 
 
+def run_options(clocks: Clocks) -> OptionValues:
+    """Return the options of a run; in BSC's simulator the nodes of a job are free at its end."""
+    return {**RUN_OPTIONS, "epilogue_delay": 0.0} if clocks.mode == "bsc" else RUN_OPTIONS
+
+
 @dataclass(frozen=True, slots=True)
 class Pass:
     """A pass of a scheduler: how many jobs waited, were tested and started."""
@@ -161,6 +166,6 @@ def simulate_slurm(
         workload,
         cast("Policy", model.policy),  # which the run takes as it is
         windows=windows,
-        **{**RUN_OPTIONS, **options},
+        **{**run_options(model.clocks), **options},
     )
     return schedule, model

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -21,8 +21,11 @@ from noctule.schedule import Schedule
 from noctule.simulation import simulate
 from noctule.slurm.conf.associations import Associations, Qos
 from noctule.slurm.model.clocks import Clocks
-from noctule.slurm.model.policy import RUN_OPTIONS, SlurmModel
+from noctule.slurm.model.policy import SlurmModel, run_options
 from noctule.slurm.site.site import SlurmSite
+
+#: Whose clocks run: those of Slurm's daemons, or the steps of BSC's simulator.
+Mode = Literal["slurm", "bsc"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ def run_site(site: SlurmSite, clocks: Clocks, *, keep_passes: bool = False) -> S
         cast("Policy", model.policy),  # which the run takes as it is
         site.extras.outages,
         windows=site.extras.reservations,
-        **RUN_OPTIONS,
+        **run_options(clocks),
     )
     record = schedule.record
     start, end = np.full(n_jobs, np.nan), np.full(n_jobs, np.nan)
@@ -126,8 +129,20 @@ def phase_seeds(n_phases: int, seed: int) -> list[int]:
 
 
 def run_phases(
-    site: SlurmSite, *, n_phases: int, seed: int, keep_passes: bool = False
+    site: SlurmSite,
+    *,
+    n_phases: int,
+    seed: int,
+    mode: Mode = "slurm",
+    keep_passes: bool = False,
 ) -> Iterator[SiteRun]:
-    """Run a site once for each phase of the clocks."""
-    for phase in phase_seeds(n_phases, seed):
-        yield run_site(site, Clocks.drawn(phase, site.settings), keep_passes=keep_passes)
+    """Run a site once for each phase of the clocks; in the mode of BSC's simulator just once."""
+    for clocks in clocks_of(site, n_phases=n_phases, seed=seed, mode=mode):
+        yield run_site(site, clocks, keep_passes=keep_passes)
+
+
+def clocks_of(site: SlurmSite, *, n_phases: int, seed: int, mode: Mode = "slurm") -> list[Clocks]:
+    """Return the clocks of an ensemble; those of BSC's simulator have no phases."""
+    if mode == "bsc":
+        return [Clocks.bsc()]
+    return [Clocks.drawn(phase, site.settings) for phase in phase_seeds(n_phases, seed)]

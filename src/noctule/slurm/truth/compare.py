@@ -60,6 +60,11 @@ def compare_with_truth(truth: Truth, *, n_phases: int = 24, seed: int = 1) -> Co
     )
 
 
+def bsc_starts(truth: Truth) -> Starts:
+    """Simulate a set as BSC's simulator would: steps of whole seconds, and no phases."""
+    return Case(truth, read_settings(truth.conf)).starts(Clocks.bsc())
+
+
 class Case:
     """A set as the model takes it: a workload with requests, and the clocks of its log.
 
@@ -162,27 +167,37 @@ class Case:
 
     def starts(self, clocks: Clocks) -> Starts:
         """Simulate the set; return the starts in order of job numbers."""
-        workload = self._workload(recorded=not clocks.enforces_limits)
+        workload = self._workload(clocks)
         schedule, model = simulate_slurm(
             workload, self.settings, self._requests, clocks=clocks, epoch=self.epoch
         )
         self._told = model.notes
         return self._found(schedule)
 
-    def _workload(self, *, recorded: bool) -> Workload:
+    def _workload(self, clocks: Clocks) -> Workload:
+        """Return the jobs; where the clocks end them at their limits, with what they would run."""
         jobs = [
             Job(
                 id=job.job_id,
-                submit_time=job.submit_date - self.epoch,
+                submit_time=self._date(job.submit_date, clocks),
                 request=HostRequest(self._n_hosts(job)),
-                profile=Delay(job.runtime if recorded else _runtime(job)),
-                cancel_time=job.end_date - self.epoch
+                profile=Delay(self._duration(job, clocks)),
+                cancel_time=self._date(job.end_date, clocks)
                 if job.job_id in self._cancelled
                 else math.inf,
             )
             for job in self._jobs
         ]
         return Workload.from_jobs(jobs)
+
+    def _date(self, date: float, clocks: Clocks) -> float:
+        """Return a date of the run; BSC's simulator has whole seconds, as accounting does."""
+        return (math.floor(date) if clocks.mode == "bsc" else date) - self.epoch
+
+    def _duration(self, job: TruthJob, clocks: Clocks) -> float:
+        if clocks.mode == "bsc" and not job.is_timed_out:
+            return max(1, job.end - job.start)
+        return _runtime(job) if clocks.enforces_limits else job.runtime
 
     def _n_hosts(self, job: TruthJob) -> int:
         return max(1, job.n_nodes or job.n_cpus)

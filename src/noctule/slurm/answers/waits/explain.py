@@ -27,8 +27,7 @@ from noctule.slurm.answers.waits.lifetimes import (
     simulated_lifetimes,
 )
 from noctule.slurm.answers.waits.order import WaitingOrder
-from noctule.slurm.model.clocks import Clocks
-from noctule.slurm.model.site_run import phase_seeds, run_site
+from noctule.slurm.model.site_run import Mode, clocks_of, run_site
 from noctule.slurm.site.site import SlurmSite
 
 _MOST_NAMED = 3
@@ -36,17 +35,22 @@ Positions = npt.NDArray[np.intp]
 
 
 def explain_waits(
-    site: SlurmSite, job_ids: Sequence[str], *, seed: int = 1, recorded: bool = False
+    site: SlurmSite,
+    job_ids: Sequence[str],
+    *,
+    seed: int = 1,
+    mode: Mode = "slurm",
+    recorded: bool = False,
 ) -> tuple[list[Explanation], list[str]]:
     """Explain the waits of jobs, and say in sentences what that rests on.
 
-    The schedule is that of one run of the model, with phases of the clocks drawn by `seed`, or the
-    recorded one.
+    The schedule is that of one run of the model, with phases of the clocks drawn by `seed`, or with
+    `mode` "bsc" the steps of BSC's simulator; or it is the recorded one.
     """
     if recorded:
         lifetimes = recorded_lifetimes(site)
     else:
-        clocks = Clocks.drawn(phase_seeds(1, seed)[0], site.settings)
+        (clocks,) = clocks_of(site, n_phases=1, seed=seed, mode=mode)
         lifetimes = simulated_lifetimes(run_site(site, clocks, keep_passes=True))
     explainer = Explainer(site, lifetimes)
     return [explainer.explain_id(job_id) for job_id in job_ids], list(explainer.notes())
