@@ -1,11 +1,11 @@
-# make demo | test | test-slow | test-cluster | test-slurm | test-simgrid | test-clients | fuzz | lint | docs | bench | format | stubs | clean
+# make demo | test | test-slow | test-cluster | test-slurm | test-simgrid | test-clients | test-browser | fuzz | lint | docs | bench | format | stubs | clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 DRIVER := $(wildcard src/noctule/simgrid/*.hpp src/noctule/simgrid/*.cpp)
 
-.PHONY: demo test test-slow test-cluster test-simgrid test-slurm test-clients test-cpp test-sanitized fuzz lint docs study bench format stubs clean
+.PHONY: demo test test-slow test-cluster test-simgrid test-slurm test-clients test-browser test-cpp test-sanitized fuzz lint docs study bench format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +48,11 @@ test-simgrid: $(VENV)/.installed
 test-clients: $(VENV)/.installed
 	PYTHON=$(PYTHON) tests/clients/install-clients
 	NOCTULE_TEST_CLIENTS=1 $(BIN)/python -m pytest -q tests/clients
+
+# Pages of reports in a real Chromium; the screenshots of the documentation.
+test-browser: $(VENV)/.installed
+	tests/browser/install-chromium
+	NOCTULE_TEST_BROWSER=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/browser
 
 # The core with sanitizers, and its own tests.
 SANITIZED := build/sanitized

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,8 +63,14 @@ def load_report_run(name: str, directory: str | os.PathLike[str]) -> ReportRun:
 
 
 def _told(schedule: Schedule) -> dict[str, Sequence[Any]]:
-    users = schedule.column("user").tolist()
-    return {"user": users} if any(user is not None for user in users) else {}
+    """Return the labels that the tables of a schedule have; those that say nothing not."""
+    rows = schedule.record.job.tolist()
+    found: dict[str, Sequence[Any]] = {}
+    for name in LABELS:
+        known = [label for table in schedule.tables for label in _plain(table.labels(name), table)]
+        if any(label is not None for label in known):
+            found[name] = [known[row] for row in rows]
+    return found
 
 
 def _labels_of(workload: Workload, schedule: Schedule) -> dict[str, Sequence[Any]]:
@@ -76,15 +82,15 @@ def _labels_of(workload: Workload, schedule: Schedule) -> dict[str, Sequence[Any
     rows = [place.get(str(job_id).partition("#")[0], nobody) for job_id in ids]
     found: dict[str, Sequence[Any]] = {}
     for name in LABELS:
-        known = [*_plain(workload.labels(name), nobody), None]
+        known = [*_plain(workload.labels(name), workload), None]
         if any(label is not None for label in known):
             found[name] = [known[row] for row in rows]
     return found
 
 
-def _plain(labels: Sequence[Any] | np.ndarray[Any, Any] | None, n: int) -> list[Any]:
+def _plain(labels: Sequence[Any] | np.ndarray[Any, Any] | None, jobs: Sized) -> list[Any]:
     if labels is None:
-        return [None] * n
+        return [None] * len(jobs)
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         return [None if label < 0 else label for label in labels.tolist()]
     return list(labels)

@@ -18,7 +18,7 @@ const WAIT_COLOURS = [
   "#443983", "#31688e", "#21918c", "#35b779", "#90d743", "#fde725",
 ];
 const WAIT_LIMITS = [MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY];
-const WAIT_LABELS = ["under 1 min", "10 min", "1 h", "6 h", "1 day", "longer"];
+const WAIT_LABELS = ["under 1 min", "under 10 min", "under 1 h", "under 6 h", "under 1 day", "longer"];
 
 const COLOURINGS = [
   ["job", "job"],

@@ -1,7 +1,7 @@
 // Figures of BokehJS with one look, one axis of time, and one way to brush a period.
 
 const { ndarray } = Bokeh.require("core/util/ndarray");
-Bokeh.set_log_level("warn");
+Bokeh.require("core/logging").logger.set_level("warn");
 
 const TIME_STEPS = [
   0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900,
@@ -50,6 +50,17 @@ class Figures {
     this.all = [];
     view.on("theme", () => this.all.forEach((figure) => this.dress(figure)));
     view.on("brush", () => this.all.forEach((figure) => this.markBrush(figure)));
+    this.movePointer = throttled(16, () => {
+      for (const { pointer } of this.all) {
+        pointer.setv({ visible: this.pointed !== null, location: this.pointed ?? 0 });
+      }
+    });
+  }
+
+  // One line at the date under the pointer, in all figures.
+  point(date) {
+    this.pointed = date;
+    this.movePointer();
   }
 
   // A figure over time for an element; `yRange` and `formatter` are those of its other axis.
@@ -76,6 +87,8 @@ class Figures {
     plot.add_layout(grid, "center");
     const brushed = new Bokeh.BoxAnnotation({ visible: false, level: "overlay" });
     plot.add_layout(brushed, "center");
+    const pointer = new Bokeh.Span({ dimension: "height", visible: false, level: "overlay" });
+    plot.add_layout(pointer, "center");
     const pan = new Bokeh.PanTool({ dimensions: yPan ? "both" : "width" });
     const brush = new Bokeh.BoxSelectTool({ dimensions: "width", renderers: [] });
     plot.add_tools(pan, brush);
@@ -91,7 +104,9 @@ class Figures {
       }
     });
     plot.on_event("doubletap", () => this.view.reset());
-    const figure = { plot, xAxis, yAxis, grid, brushed, pan, brush, element, view: null };
+    plot.on_event("mousemove", ({ x }) => this.point(x));
+    plot.on_event("mouseleave", () => this.point(null));
+    const figure = { plot, xAxis, yAxis, grid, brushed, pointer, pan, brush, element, view: null };
     this.dress(figure);
     this.markBrush(figure);
     this.all.push(figure);
@@ -107,7 +122,7 @@ class Figures {
     for (const figure of this.all) figure[name].active = true;
   }
 
-  dress({ plot, xAxis, yAxis, grid, brushed }) {
+  dress({ plot, xAxis, yAxis, grid, brushed, pointer }) {
     const [ink, line, soft, ground] = ["--ink-soft", "--line", "--grid", "--figure"].map(cssColour);
     plot.setv({
       background_fill_color: ground,
@@ -130,6 +145,7 @@ class Figures {
       });
     }
     grid.setv({ grid_line_color: soft });
+    pointer.setv({ line_color: ink, line_alpha: 0.5, line_width: 1 });
     const accent = cssColour("--accent");
     brushed.setv({ fill_color: accent, fill_alpha: 0.12, line_color: accent, line_alpha: 0.7 });
   }
@@ -157,5 +173,14 @@ const throttled = (pause, work) => {
         work();
       });
     }, left);
+  };
+};
+
+// Calls a function once nothing has asked for it for some milliseconds.
+const calmed = (pause, work) => {
+  let timer = null;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(work, pause);
   };
 };

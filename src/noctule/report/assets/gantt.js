@@ -10,7 +10,8 @@ class Gantt {
     this.page = page;
     this.view = page.view;
     this.boxes = new Bokeh.ColumnDataSource({ data: emptyBoxes() });
-    this.chosen = new Bokeh.ColumnDataSource({ data: emptyBoxes() });
+    this.chosen = new Bokeh.ColumnDataSource({ data: emptyCorners() });
+    this.waited = new Bokeh.ColumnDataSource({ data: emptyWait() });
     this.image = new Bokeh.ColumnDataSource({ data: emptyImage() });
     this.redraw = throttled(90, () => this.draw());
   }
@@ -33,16 +34,25 @@ class Gantt {
       new Bokeh.Quad({ ...fields([...corners, "fill_color", "fill_alpha"]), line_width: 0.6 }),
       this.boxes,
     );
+    // a light line around a dark one is seen on any colour
+    this.halo = plot.add_glyph(
+      new Bokeh.Quad({ ...fields(corners), fill_color: null, line_width: 5 }),
+      this.chosen,
+    );
     this.mark = plot.add_glyph(
       new Bokeh.Quad({ ...fields(corners), fill_color: null, line_width: 2 }),
       this.chosen,
+    );
+    this.wait = plot.add_glyph(
+      new Bokeh.Segment({ ...fields(["x0", "y0", "x1", "y1"]), line_width: 2, line_dash: [5, 4] }),
+      this.waited,
     );
     plot.on_event("mousemove", (event) => this.hover(event));
     plot.on_event("mouseleave", () => this.page.tip.hide());
     plot.on_event("tap", (event) => this.choose(event));
     this.dress();
     await this.page.figures.show(this.figure);
-    this.view.on("range hosts", this.redraw);
+    this.view.on("range hosts runs", this.redraw);
     this.view.on("theme", () => this.dress());
     this.view.on("colour user data", () => this.recolour());
     this.view.on("job", () => this.markChosen());
@@ -53,18 +63,35 @@ class Gantt {
 
   dress() {
     this.outline.glyph.line_color = cssColour("--figure");
-    this.mark.glyph.line_color = cssColour("--ink");
+    this.halo.glyph.line_color = cssColour("--figure");
+    this.mark.glyph.line_color = this.wait.glyph.line_color = cssColour("--ink");
     this.figure.grid.setv({ grid_line_color: null });
   }
 
   async recolour() {
     this.colouring = await colouringOf(this.run, this.view);
-    this.draw();
+    await this.draw();
   }
 
-  draw() {
+  // Draw what is visible; if that changes meanwhile, draw again.
+  async draw() {
+    if (this.isDrawing) {
+      this.isOutdated = true;
+      return;
+    }
+    this.isDrawing = true;
+    do {
+      this.isOutdated = false;
+      await this.drawOnce();
+    } while (this.isOutdated);
+    this.isDrawing = false;
+    this.page.drawn();
+  }
+
+  async drawOnce() {
     const { width, height } = this.figure.view.frame.bbox;
-    if (!(width > 0 && height > 0) || !this.colouring) return;
+    const isShown = this.view.get("runs").includes(this.run.index);
+    if (!(width > 0 && height > 0) || !this.colouring || !isShown) return;
     const [from, to] = this.view.period;
     const margin = MARGIN * (to - from);
     const { start: low, end: high } = this.view.hostRange(this.run);
@@ -76,15 +103,16 @@ class Gantt {
       this.boxes.data = boxes;
       if (this.image.data.image.length) this.image.data = emptyImage();
     } else {
-      const columns = Math.round(width * (1 + 2 * MARGIN));
-      this.drawImage(rows, area, columns, Math.min(Math.round(height), this.run.nHosts));
+      // more cells than hosts would only repeat themselves
+      const nLines = Math.max(1, Math.min(Math.round(height), Math.ceil(high - low)));
+      await this.drawImage(rows, new Raster(area, Math.round(width * (1 + 2 * MARGIN)), nLines));
       if (this.boxes.data.left.length) this.boxes.data = emptyBoxes();
     }
-    this.page.drawn();
   }
 
-  drawImage(rows, area, width, height) {
-    const raster = rasterOf(this.run, rows, area, width, height, this.colouring);
+  async drawImage(rows, raster) {
+    await fillRaster(raster, this.run, rows, this.colouring);
+    const { area, width, height } = raster;
     this.raster = raster;
     this.image.data = {
       image: [ndarray(raster.pixels(), { shape: [height, width], dtype: "uint32" })],
@@ -116,13 +144,16 @@ class Gantt {
   async markChosen() {
     const id = this.view.get("job");
     const row = id === null ? undefined : (await this.run.rowOfId()).get(id);
-    const data = emptyBoxes();
+    const data = emptyCorners();
     if (row !== undefined && !Number.isNaN(this.run.start[row])) {
       for (let b = this.run.boxOffset[row]; b < this.run.boxOffset[row + 1]; b++) {
         pushBox(data, this.run, row, b, -Infinity, this.view.full[1]);
       }
     }
     this.chosen.data = data;
+    const [from, to] = row === undefined ? [NaN, NaN] : [this.run.submit[row], this.run.start[row]];
+    const height = data.bottom.length ? (data.bottom[0] + data.top[0]) / 2 : NaN;
+    this.waited.data = from < to ? { x0: [from], y0: [height], x1: [to], y1: [height] } : emptyWait();
   }
 
   hover({ x, y, sx, sy }) {
@@ -137,9 +168,9 @@ class Gantt {
   }
 }
 
-const emptyBoxes = () => ({
-  left: [], right: [], bottom: [], top: [], fill_color: [], fill_alpha: [],
-});
+const emptyCorners = () => ({ left: [], right: [], bottom: [], top: [] });
+const emptyBoxes = () => ({ ...emptyCorners(), fill_color: [], fill_alpha: [] });
+const emptyWait = () => ({ x0: [], y0: [], x1: [], y1: [] });
 const emptyImage = () => ({ image: [], x: [], y: [], dw: [], dh: [] });
 
 const pushBox = (data, run, row, box, from, to) => {

@@ -59,8 +59,19 @@ class Tip {
       const facts = await factsOf(run, row);
       if (this.shown !== key) return;
       this.box.replaceChildren(factList(facts, 48));
-      this.box.hidden = false;
     }
+    this.place(beside, sx, sy);
+  }
+
+  showFacts(facts, beside, sx, sy) {
+    this.shown = null;
+    this.box.replaceChildren(factList(facts, 48));
+    this.place(beside, sx, sy);
+  }
+
+  // Beside a point of a figure, and within the window.
+  place(beside, sx, sy) {
+    this.box.hidden = false;
     const { left, top } = beside.getBoundingClientRect();
     const { width, height } = this.box.getBoundingClientRect();
     const x = left + sx + 18;
@@ -129,7 +140,7 @@ addPanel({
         choose: async ({ run, row }) => view.set("job", String((await run.ids())[row])),
       });
     };
-    const renew = throttled(400, () => table.setRows(rows()));
+    const renew = calmed(400, () => table.setRows(rows()));
     body.append(target);
     build();
     view.on("range brush runs data", renew);

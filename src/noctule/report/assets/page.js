@@ -10,6 +10,7 @@ const buildPage = async () => {
   await Promise.all(runs.map((run) => run.load()));
   const view = new View(runs);
   const page = { content, runs, view, figures: new Figures(view), tip: new Tip(), gantts: [], series: {} };
+  page.seriesOf = seriesOf;
   page.data = (name) => content.panels[name];
   page.drawn = () => {
     page.nDrawn = (page.nDrawn ?? 0) + 1;
@@ -94,9 +95,9 @@ const legendEntry = (label, colour) =>
   );
 
 const SERIES_FIGURES = [
-  ["utilisation", "Utilisation", { label: "hosts in use", formatter: PercentFormatter, most: 1.02 }],
-  ["queue", "Queue", { label: "waiting jobs", formatter: CountFormatter }],
-  ["power", "Power", { label: "watts", formatter: CountFormatter }],
+  ["utilisation", "Utilisation", { label: "hosts in use", formatter: PercentFormatter, text: percentText, most: 1.02 }],
+  ["queue", "Queue", { label: "waiting jobs", formatter: CountFormatter, text: numberText }],
+  ["power", "Power", { label: "watts", formatter: CountFormatter, text: numberText }],
 ];
 
 const buildSeries = async (page) => {

@@ -2,48 +2,90 @@
 // Jobs on hosts do not overlap, so that the work is bounded by cells and boxes together.
 
 class Raster {
-  constructor(width, height) {
+  // `area`: {from, to, low, high}, the dates and hosts that width x height cells show.
+  constructor(area, width, height) {
+    this.area = area;
     this.width = width;
     this.height = height;
-    this.share = new Float32Array(width * height);
-    this.red = new Float32Array(width * height);
-    this.green = new Float32Array(width * height);
-    this.blue = new Float32Array(width * height);
+    // four numbers a cell: how full it is, and red, green and blue by as much
+    this.sums = new Float32Array(4 * width * height);
   }
 
-  // Add the part of a box that lies in the raster; its corners are in cells.
-  add(left, right, bottom, top, red, green, blue) {
-    const x0 = Math.max(left, 0);
-    const x1 = Math.min(right, this.width);
-    const y0 = Math.max(bottom, 0);
-    const y1 = Math.min(top, this.height);
-    if (!(x0 < x1 && y0 < y1)) return;
-    const lastColumn = Math.ceil(x1);
-    const lastRow = Math.ceil(y1);
-    for (let row = Math.floor(y0); row < lastRow; row++) {
-      const high = Math.min(y1, row + 1) - Math.max(y0, row);
-      for (let column = Math.floor(x0); column < lastColumn; column++) {
-        const wide = Math.min(x1, column + 1) - Math.max(x0, column);
-        const cell = row * this.width + column;
-        const area = high * wide;
-        this.share[cell] += area;
-        this.red[cell] += area * red;
-        this.green[cell] += area * green;
-        this.blue[cell] += area * blue;
+  // Add all boxes of a job.
+  add(run, row, [red, green, blue]) {
+    const { area, width, height } = this;
+    const wide = width / (area.to - area.from);
+    const high = height / (area.high - area.low);
+    this.left = Math.max(0, (run.start[row] - area.from) * wide);
+    this.right = Math.min(width, (run.end[row] - area.from) * wide);
+    if (!(this.left < this.right)) return;
+    this.colour(red, green, blue);
+    // intervals of hosts that fall into one row of cells are summed up before they are entered
+    let line = -1;
+    let part = 0;
+    const last = run.boxOffset[row + 1];
+    for (let box = run.boxOffset[row]; box < last; box++) {
+      const bottom = Math.max(0, (run.boxFirst[box] - area.low) * high);
+      const top = Math.min(height, (run.boxEnd[box] - area.low) * high);
+      if (!(bottom < top)) continue;
+      const end = Math.ceil(top) - 1;
+      for (let y = Math.floor(bottom); y <= end; y++) {
+        if (y !== line) {
+          if (part > 0) this.fill(line, part);
+          line = y;
+          part = 0;
+        }
+        part += Math.min(top, y + 1) - Math.max(bottom, y);
       }
     }
+    if (part > 0) this.fill(line, part);
+  }
+
+  colour(red, green, blue) {
+    this.red = red;
+    this.green = green;
+    this.blue = blue;
+  }
+
+  // Enter a part of a row of cells, from the left to the right of the current job.
+  fill(line, part) {
+    const { left, right } = this;
+    const first = Math.floor(left);
+    const last = Math.ceil(right) - 1;
+    let cell = 4 * (line * this.width + first);
+    if (first === last) {
+      this.enter(cell, part * (right - left));
+      return;
+    }
+    this.enter(cell, part * (first + 1 - left));
+    for (let column = first + 1; column < last; column++) this.enter((cell += 4), part);
+    this.enter(cell + 4, part * (right - last));
+  }
+
+  enter(cell, amount) {
+    const { sums } = this;
+    sums[cell] += amount;
+    sums[cell + 1] += amount * this.red;
+    sums[cell + 2] += amount * this.green;
+    sums[cell + 3] += amount * this.blue;
+  }
+
+  // How full each cell is.
+  shares() {
+    return Array.from({ length: this.width * this.height }, (_, cell) => this.sums[4 * cell]);
   }
 
   // Pixels with the mean colour of what is in them, as opaque as they are full.
   pixels() {
-    const pixels = new Uint32Array(this.share.length);
-    for (let cell = 0; cell < pixels.length; cell++) {
-      const share = this.share[cell];
+    const { sums } = this;
+    const pixels = new Uint32Array(this.width * this.height);
+    for (let cell = 0, at = 0; cell < pixels.length; cell++, at += 4) {
+      const share = sums[at];
       if (share <= 0) continue;
-      const opaque = Math.min(255, Math.round(255 * Math.min(1, share)));
-      const red = this.red[cell] / share;
-      const green = this.green[cell] / share;
-      const blue = this.blue[cell] / share;
+      const opaque = share < 1 ? Math.round(255 * share) : 255;
+      const red = sums[at + 1] / share;
+      const green = sums[at + 2] / share;
+      const blue = sums[at + 3] / share;
       pixels[cell] = ((opaque << 24) | (blue << 16) | (green << 8) | red) >>> 0;
     }
     return pixels;
@@ -52,31 +94,31 @@ class Raster {
 
 // Rows of a run of which a box may be visible, and how many boxes they have.
 const visibleRows = (run, from, to) => {
-  const rows = [];
+  const rows = new Uint32Array(run.nJobs);
+  let n = 0;
   let nBoxes = 0;
-  for (let i = 0; i < run.nJobs; i++) {
-    if (run.start[i] < to && run.end[i] > from) {
-      rows.push(i);
-      nBoxes += run.boxOffset[i + 1] - run.boxOffset[i];
+  for (let row = 0; row < run.nJobs; row++) {
+    if (run.start[row] < to && run.end[row] > from) {
+      rows[n++] = row;
+      nBoxes += run.boxOffset[row + 1] - run.boxOffset[row];
     }
   }
-  return { rows, nBoxes };
+  return { rows: rows.subarray(0, n), nBoxes };
 };
 
-const rasterOf = (run, rows, area, width, height, colouring) => {
-  const { from, to, low, high } = area;
-  const raster = new Raster(width, height);
-  const [sx, sy] = [width / (to - from), height / (high - low)];
-  const palette = colouring.palette.map(rgbOf);
-  for (const row of rows) {
-    const left = (run.start[row] - from) * sx;
-    const right = (Math.min(run.end[row], to) - from) * sx;
-    const [red, green, blue] = palette[colouring.code[row]];
-    for (let b = run.boxOffset[row]; b < run.boxOffset[row + 1]; b++) {
-      const bottom = (run.boxFirst[b] - low) * sy;
-      const top = (run.boxEnd[b] - low) * sy;
-      raster.add(left, right, bottom, top, red, green, blue);
+const FRAME = 10; // milliseconds of work between which the browser may draw and listen
+
+const pause = () => new Promise((resume) => setTimeout(resume));
+
+// Fill a raster with some jobs, bit by bit.
+const fillRaster = async (raster, run, rows, { palette, code }) => {
+  const colours = palette.map(rgbOf);
+  let until = performance.now() + FRAME;
+  for (let k = 0; k < rows.length; k++) {
+    raster.add(run, rows[k], colours[code[rows[k]]]);
+    if ((k & 255) === 255 && performance.now() > until) {
+      await pause();
+      until = performance.now() + FRAME;
     }
   }
-  return raster;
 };

@@ -5,52 +5,53 @@ const MAX_HITS = 12;
 const hitsFor = async (text, page) => {
   const wanted = text.trim().toLowerCase();
   if (!wanted) return [];
-  const jobs = new Map();
-  const users = new Map();
+  const jobs = new Set();
+  const users = new Set();
   for (const run of page.view.shownRuns) {
-    if ((await run.rowOfId()).has(text.trim())) jobs.set(text.trim(), run);
+    if ((await run.rowOfId()).has(text.trim())) jobs.add(text.trim());
     const ids = await run.ids();
     for (let row = 0; row < ids.length && jobs.size < MAX_HITS; row++) {
       const id = String(ids[row]);
-      if (id.toLowerCase().startsWith(wanted)) jobs.set(id, run);
+      if (id.toLowerCase().startsWith(wanted)) jobs.add(id);
     }
     if (!run.has("user")) continue;
     for (const user of (await run.words("user")).words) {
-      if (user.toLowerCase().includes(wanted) && users.size < MAX_HITS) users.set(user, run);
+      if (user.toLowerCase().includes(wanted) && users.size < MAX_HITS) users.add(user);
     }
   }
-  const named = (kind) => ([name, run]) => ({ kind, name, run, exact: name.toLowerCase() === wanted });
+  const named = (kind) => (name) => ({ kind, name, exact: name.toLowerCase() === wanted });
   const hits = [...[...jobs].map(named("job")), ...[...users].map(named("user"))];
   return hits.sort((a, b) => b.exact - a.exact).slice(0, MAX_HITS);
 };
 
-// Show a job with as much time around it as it took, or all jobs of a user.
-const goTo = async ({ kind, name, run }, page) => {
+// Show a job from its submission to its end in all shown runs, or all jobs of a user.
+const goTo = async ({ kind, name }, page) => {
   const { view } = page;
-  if (kind === "job") {
-    view.set("job", name);
-    const row = (await run.rowOfId()).get(name);
-    view.show(...aroundJob(run, row, view.full));
-    return;
-  }
-  view.set("user", name);
-  const { words, codes } = await run.words("user");
-  const code = words.indexOf(name);
+  view.set(kind, name);
   let [from, to] = [Infinity, -Infinity];
-  for (let row = 0; row < run.nJobs; row++) {
-    if (codes[row] !== code || Number.isNaN(run.start[row])) continue;
-    from = Math.min(from, run.start[row]);
-    to = Math.max(to, Math.min(run.end[row], view.full[1]));
+  for (const run of view.shownRuns) {
+    for (const row of await rowsOf(run, kind, name)) {
+      const dates = [run.submit[row], run.start[row], Math.min(run.end[row], view.full[1])];
+      const known = dates.filter((date) => !Number.isNaN(date));
+      from = Math.min(from, ...known);
+      to = Math.max(to, ...known);
+    }
   }
-  const margin = 0.05 * (to - from);
+  const margin = Math.max(kind === "job" ? 0.3 * (to - from) : 0.02 * (to - from), 1);
   view.show(from - margin, to + margin);
 };
 
-const aroundJob = (run, row, full) => {
-  const from = run.submit[row];
-  const known = [run.finish[row], run.start[row], from].find((date) => !Number.isNaN(date));
-  const length = Math.max(known - from, (full[1] - full[0]) / 2000, 1);
-  return [from - length, known + length];
+const rowsOf = async (run, kind, name) => {
+  if (kind === "job") {
+    const row = (await run.rowOfId()).get(name);
+    return row === undefined ? [] : [row];
+  }
+  if (!run.has("user")) return [];
+  const { words, codes } = await run.words("user");
+  const code = words.indexOf(name);
+  const rows = [];
+  codes.forEach((some, row) => some === code && rows.push(row));
+  return rows;
 };
 
 const buildSearch = (form, page) => {
@@ -89,6 +90,7 @@ const buildSearch = (form, page) => {
   const choose = async (i) => {
     const hit = hits[i];
     close();
+    input.blur();
     if (hit) await goTo(hit, page);
   };
   const find = async () => {

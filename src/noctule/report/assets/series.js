@@ -2,12 +2,13 @@
 // mean of each pixel with the least and the largest value around it.
 
 class SeriesFigure {
-  constructor(name, page, { label, formatter, most = null }) {
+  constructor(name, page, { label, formatter, text, most = null }) {
     this.name = name;
     this.page = page;
     this.view = page.view;
     this.label = label;
     this.formatter = formatter;
+    this.text = text;
     this.most = most;
     this.yRange = new Bokeh.Range1d({ start: 0, end: most ?? 1 });
     this.lines = [];
@@ -22,6 +23,9 @@ class SeriesFigure {
       formatter: this.formatter,
     });
     for (const run of this.page.runs) this.lines.push(this.addLine(run));
+    const { plot } = this.figure;
+    plot.on_event("mousemove", (event) => this.hover(event));
+    plot.on_event("mouseleave", () => this.page.tip.hide());
     await this.page.figures.show(this.figure);
     this.view.on("range runs data", this.redraw);
     new ResizeObserver(this.redraw).observe(element);
@@ -62,10 +66,13 @@ class SeriesFigure {
     this.page.drawn();
   }
 
-  values(date) {
-    return Promise.all(
-      this.view.shownRuns.map(async (run) => [run, (await seriesOf(run, this.name))?.at(date)]),
-    );
+  async hover({ x, sx, sy }) {
+    const facts = [["date", dateText(x)]];
+    for (const run of this.view.shownRuns) {
+      const value = (await seriesOf(run, this.name))?.at(x);
+      if (value !== undefined) facts.push([run.name, this.text(value)]);
+    }
+    this.page.tip.showFacts(facts, this.figure.element, sx, sy);
   }
 }
 

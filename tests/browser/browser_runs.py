@@ -1,0 +1,52 @@
+"""Runs of which pages are opened: a night under three policies, a hostile one, a large one."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import noctule as nt
+from noctule.report import ReportRun
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+POLICIES = ("fcfs", "easy", "conservative")
+
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<b>bold</b>&amp;",
+    "שלום (עולם) مرحبا 12",
+    "🦇 `${noctule}` 'quoted' \\u003cb",
+    "=HYPERLINK(A1)",
+    "w" * 3000,
+)
+
+
+def night_runs() -> list[ReportRun]:
+    workload = nt.load_workload(EXAMPLES / "night.swf")
+    platform = nt.Platform.homogeneous(128)
+    return [ReportRun.of(name, nt.simulate(platform, workload, name)) for name in POLICIES]
+
+
+def hostile_run(folder: Path) -> ReportRun:
+    """Jobs and users with names that would break a careless page, in a file of a stranger."""
+    with (folder / "jobs.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["job_id", "user", "submit_time", "start_time", "finish_time", "hosts"])
+        for i, name in enumerate(HOSTILE):
+            start = 100.0 * (i // 2)
+            writer.writerow([name, name, 10.0 * i, max(start, 10.0 * i), start + 100.0, i % 2])
+    schedule = nt.Schedule.from_jobs_csv(folder / "jobs.csv", 2)
+    return ReportRun.of(HOSTILE[0], schedule)
+
+
+def large_run(shared: Path | None) -> ReportRun:
+    """Curie's log under EASY, or as many jobs of a model where the log is not at hand."""
+    if shared is None:
+        workload: Any = nt.synthetic.lublin(300_000, n_hosts=1024, seed=1)
+        platform = nt.Platform.homogeneous(1024)
+    else:
+        workload = nt.load_workload(shared / "traces" / "CEA-Curie-2011-2.1-cln.swf.xz")
+        platform = nt.Platform.homogeneous(93_312)
+    return ReportRun.of("easy", nt.simulate(platform, workload, "easy"))

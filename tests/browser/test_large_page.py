@@ -1,0 +1,83 @@
+"""A log of 300 000 jobs: the page is small enough, opens soon and stays smooth."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from browser_runs import large_run
+from page_actions import period, place_in_gantt, settled
+
+from noctule.report import ReportRun, write_report
+from noctule.timeseries import utilisation
+
+MEGABYTE = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def large() -> ReportRun:
+    beside_the_repository = Path(__file__).parents[3] / "shared"
+    shared = Path(os.environ.get("NOCTULE_SHARED", beside_the_repository))
+    return large_run(shared if (shared / "traces").is_dir() else None)
+
+
+@pytest.fixture(scope="module")
+def large_page(chromium: Any, large: ReportRun, tmp_path_factory: Any) -> Path:
+    path = tmp_path_factory.mktemp("large") / "large.html"
+    write_report([large], path)
+    return path
+
+
+def seconds_of(session: Any) -> float:
+    """Return the seconds that the page's own thread has worked: other programs' are not its."""
+    told = session.send("Performance.getMetrics")["metrics"]
+    return float(next(metric["value"] for metric in told if metric["name"] == "TaskDuration"))
+
+
+def test_its_first_picture_takes_less_than_three_seconds_and_a_redraw_a_blink(large_page, chromium):
+    assert large_page.stat().st_size < 30 * MEGABYTE
+    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    page.goto(large_page.as_uri())
+    page.wait_for_selector("html[data-state=drawn], html[data-state=ready]", timeout=60_000)
+    assert seconds_of(session) < 3.0
+    page.wait_for_selector("html[data-state=ready]")
+    settled(page)
+    before = seconds_of(session)
+    page.evaluate("noctule.gantts[0].draw()")
+    assert seconds_of(session) - before < 0.3
+    page.close()
+
+
+def test_zooming_far_in_ends_with_boxes(open_page, large_page):
+    page = open_page(large_page)
+    full = page.evaluate("noctule.view.full")
+    middle = (full[0] + full[1]) / 2
+    hosts = page.evaluate("noctule.runs[0].nHosts")
+    page.mouse.move(*place_in_gantt(page, 0, middle, hosts / 2))
+    for _ in range(30):
+        page.mouse.wheel(0, -300)
+        page.wait_for_timeout(20)
+    settled(page)
+    start, end = period(page)
+    assert start < middle < end
+    assert end - start < (full[1] - full[0]) / 1000
+    assert page.evaluate("noctule.gantts[0].isExact")
+
+
+def test_its_numbers_are_those_of_the_schedule(open_page, large_page, large):
+    page = open_page(large_page)
+    steps = utilisation(large.schedule)
+    dates = np.linspace(*page.evaluate("noctule.view.full"), 200).tolist()
+    found = page.evaluate(
+        "(dates) => noctule.seriesOf(noctule.runs[0], 'utilisation')"
+        ".then((steps) => dates.map((date) => steps.at(date)))",
+        dates,
+    )
+    np.testing.assert_allclose(found, steps.at(dates), rtol=1e-12)
+    ids = page.evaluate("noctule.runs[0].ids().then((ids) => [ids[0], ids.length])")
+    assert ids[1] == len(large.schedule)
