@@ -165,6 +165,7 @@ constexpr Field<Request, std::int64_t> request_fields[] = {
     whole<&Request::min_cpus>("min_cpus"),
     whole<&Request::memory_mb>("memory_mb"),
     whole<&Request::memory_is_per_cpu>("memory_is_per_cpu"),
+    whole<&Request::all_memory>("all_memory"),
     whole<&Request::exclusive>("exclusive"),
     whole<&Request::contiguous>("contiguous"),
     whole<&Request::oversubscribe>("oversubscribe"),

@@ -69,7 +69,8 @@ std::optional<std::vector<NodeShare>> choose_nodes(Offers offers, Demand demand,
     }
     const bool has_other_rule =
         demand.rule != ChoiceRule::best_fit && demand.rule != ChoiceRule::switches;
-    if (demand.tasks > (has_other_rule ? 0 : 1)) {
+    // a single task needs to be told that it has one node only where GPUs could be on several
+    if (demand.tasks > (has_other_rule || !demand.gres.empty() ? 0 : 1)) {
         demand.max_nodes = std::min(demand.max_nodes, std::max(demand.tasks, demand.min_nodes));
     }
     std::vector<char> usable(offers.nodes.size(), 1);

@@ -45,6 +45,7 @@ struct Request {
     std::uint32_t min_cpus = 0;  // of the whole job; 0: one for each node
     std::uint64_t memory_mb = 0; // 0: the partition's default
     bool memory_is_per_cpu = false;
+    bool all_memory = false; // of each node, whatever the default is
     bool exclusive = false;
     bool contiguous = false;
     bool oversubscribe = false;

@@ -35,9 +35,12 @@ SelectCons::Needs SelectCons::needs(const Trial& trial) const {
                 .partition = static_cast<std::uint32_t>(&partition - settings_.partitions.data()),
                 .max_cpus_of_a_node = partition.max_cpus_per_node};
     needs.counts_memory = parameters.memory;
-    needs.memory_mb = request.memory_mb > 0 ? request.memory_mb : partition.default_memory_mb;
-    needs.memory_is_per_cpu =
-        request.memory_mb > 0 ? request.memory_is_per_cpu : partition.default_memory_is_per_cpu;
+    if (!request.all_memory) {
+        const bool is_told = request.memory_mb > 0;
+        needs.memory_mb = is_told ? request.memory_mb : partition.default_memory_mb;
+        needs.memory_is_per_cpu =
+            is_told ? request.memory_is_per_cpu : partition.default_memory_is_per_cpu;
+    }
     needs.whole_sockets = parameters.unit == SelectParameters::Unit::socket;
     needs.tasks_go_round = needs.whole_sockets && !parameters.core_default_block;
     needs.task_per_core = parameters.one_task_per_core;

@@ -3,6 +3,7 @@
 #include "slurm/best_fit.hpp"
 #include "slurm/ends.hpp"
 #include "slurm/select.hpp"
+#include "slurm/tree_fit.hpp"
 
 #include <map>
 #include <unordered_map>
@@ -16,9 +17,9 @@ class Linear final : public Select {
   public:
     Linear(const Settings& settings, const NodeStates& states)
         : settings_(settings), states_(states), fit_(settings.nodes),
-          free_(settings.n_nodes(), true), n_jobs_(settings.nodes.size(), 0),
-          taken_alone_(settings.nodes.size(), 0), offered_(settings.n_nodes()),
-          chosen_(settings.n_nodes()) {
+          tree_(settings.nodes, settings.switches), free_(settings.n_nodes(), true),
+          n_jobs_(settings.nodes.size(), 0), taken_alone_(settings.nodes.size(), 0),
+          offered_(settings.n_nodes()), chosen_(settings.n_nodes()) {
         std::map<std::uint32_t, NodeSet> classes;
         for (NodeIndex node = 0; node < settings.n_nodes(); ++node) {
             classes.try_emplace(settings.nodes[node].weight, settings.n_nodes())
@@ -35,7 +36,7 @@ class Linear final : public Select {
     std::optional<NodeSet> fits_without(const Trial& trial,
                                         std::span<const JobIndex> gone) override;
     bool could_ever_run(const Trial& trial) override {
-        return fit_.choose(trial.candidates, need_of(trial), chosen_);
+        return fits(trial.candidates, need_of(trial));
     }
 
     void allocate(JobIndex job, const Request&, const Choice& choice,
@@ -53,6 +54,11 @@ class Linear final : public Select {
         bool alone;
     };
 
+    // Nodes for the job into `chosen_`; false if those offered are not enough.
+    bool fits(const NodeSet& offered, const NodeNeed& need) {
+        return tree_.has_switches() ? tree_.choose(offered, need, chosen_)
+                                    : fit_.choose(offered, need, chosen_);
+    }
     NodeNeed need_of(const Trial& trial) const;
     bool choose_by_weight(const NodeNeed& need);
     std::uint32_t jobs_a_node(const Trial& trial) const;
@@ -62,6 +68,7 @@ class Linear final : public Select {
     const Settings& settings_;
     const NodeStates& states_;
     BestFit fit_;
+    TreeFit tree_;
     std::vector<NodeSet> weight_classes_; // lowest first
     NodeSet free_;                        // nodes without any job
     std::vector<std::uint16_t> n_jobs_;
@@ -101,7 +108,7 @@ std::uint32_t Linear::jobs_a_node(const Trial& trial) const {
 // From `offered_` into `chosen_`: nodes of the lowest weights that are enough.
 bool Linear::choose_by_weight(const NodeNeed& need) {
     if (weight_classes_.size() == 1) {
-        return offered_.count() >= need.min_nodes && fit_.choose(offered_, need, chosen_);
+        return offered_.count() >= need.min_nodes && fits(offered_, need);
     }
     NodeSet gathered(settings_.n_nodes());
     for (std::size_t i = 0; i < weight_classes_.size(); ++i) {
@@ -111,7 +118,7 @@ bool Linear::choose_by_weight(const NodeNeed& need) {
         if (n < need.min_nodes || (n < need.wanted_nodes && !last)) {
             continue;
         }
-        if (fit_.choose(gathered, need, chosen_)) {
+        if (fits(gathered, need)) {
             return true;
         }
     }
@@ -157,7 +164,7 @@ std::optional<Prediction> Linear::will_run(const Trial& trial, Seconds now, bool
         });
     }
     const std::uint32_t n = offered_.count();
-    if (n >= need.min_nodes && fit_.choose(offered_, need, chosen_)) {
+    if (n >= need.min_nodes && fits(offered_, need)) {
         return Prediction{now, chosen_};
     }
     if (now_only) {
@@ -194,7 +201,7 @@ std::optional<Prediction> Linear::predict(const NodeNeed& need, const Trial& tri
             continue;
         }
         offered_ &= trial.candidates;
-        if (fit_.choose(offered_, need, chosen_)) {
+        if (fits(offered_, need)) {
             return Prediction{entry.end <= now ? now + 1 : entry.end, chosen_};
         }
     }

@@ -6,9 +6,12 @@ namespace noctule::slurm {
 
 namespace {
 
-// Memory that a job asks for, in all; 0 where nothing is said.
+// Memory that a job asks for, in all; 0 where nothing is said, or all of its nodes.
 double requested_memory(const Request& request, const Partition& partition, double nodes,
                         double cpus) {
+    if (request.all_memory) {
+        return 0.0;
+    }
     const bool is_told = request.memory_mb > 0;
     const auto amount =
         static_cast<double>(is_told ? request.memory_mb : partition.default_memory_mb);

@@ -4,6 +4,7 @@
 #include "slurm/clocks.hpp"
 #include "slurm/ends.hpp"
 #include "slurm/node_space.hpp"
+#include "slurm/tree_fit.hpp"
 #include "tests/checks.hpp"
 
 #include <map>
@@ -161,6 +162,36 @@ void needs_of_special_kinds_are_met() {
     CHECK(!other.choose(offered, {2, 2, 2, 17}, chosen));
 }
 
+void nodes_below_one_switch_are_chosen() {
+    // Leaves of four, two and four nodes below one switch; node 9 has more CPUs.
+    std::vector<Node> nodes(10, Node{.cpus = 2});
+    nodes[9].cpus = 8;
+    const std::vector<Settings::Switch> switches = {{set_of(10, {0, 1, 2, 3}), 0, 3},
+                                                    {set_of(10, {4, 5}), 0, 3},
+                                                    {set_of(10, {6, 7, 8, 9}), 0, 3},
+                                                    {NodeSet(10, true), 1}};
+    TreeFit fit(nodes, switches);
+    const NodeSet offered = set_of(10, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+    NodeSet chosen(10);
+    // The leaf with the fewest nodes that are enough.
+    CHECK(fit.choose(offered, {2, 2, 2, 2}, chosen) && plain(chosen) == Plain({4, 5}));
+    CHECK(fit.choose(offered, {3, 3, 3, 3}, chosen) && plain(chosen) == Plain({1, 2, 3}));
+    CHECK(fit.choose(offered, {3, 3, 4, 7}, chosen) && plain(chosen) == Plain({6, 7, 8, 9}));
+    CHECK(!fit.choose(offered, {3, 3, 3, 7}, chosen)); // the first three have six
+    // No leaf is enough: of those with enough CPUs the smallest, and so on; else the largest.
+    CHECK(fit.choose(offered, {5, 5, 5, 4}, chosen) && plain(chosen) == Plain({1, 2, 3, 4, 5}));
+    CHECK(fit.choose(offered, {5, 5, 5, 5}, chosen) && plain(chosen) == Plain({1, 2, 3, 4, 5}));
+    CHECK(fit.choose(offered, {5, 5, 5, 15}, chosen) && plain(chosen) == Plain({4, 6, 7, 8, 9}));
+    CHECK(!fit.choose(offered, {10, 10, 10, 10}, chosen));
+    CHECK(fit.choose(offered, {3, 10, 10, 3}, chosen) && plain(chosen) == Plain({1, 2, 3}));
+    // Others of the leaf of a required node.
+    const NodeSet required = set_of(10, {2});
+    CHECK(fit.choose(offered, {2, 2, 2, 2, false, &required}, chosen) &&
+          plain(chosen) == Plain({1, 2}));
+    const NodeSet busy = set_of(10, {0});
+    CHECK(!fit.choose(offered, {1, 1, 1, 1, false, &busy}, chosen));
+}
+
 // A plan as one set of nodes for every minute.
 void plans_take_nodes_away_for_a_time() {
     Random random(3);
@@ -270,6 +301,7 @@ void test_slurm_model() {
     node_sets_are_sets();
     the_tightest_run_is_chosen();
     needs_of_special_kinds_are_met();
+    nodes_below_one_switch_are_chosen();
     plans_take_nodes_away_for_a_time();
     plans_tell_when_more_nodes_are_free();
     main_passes_keep_their_distance();

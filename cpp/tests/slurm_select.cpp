@@ -113,6 +113,8 @@ void jobs_ask_for_gres_of_any_nodes() {
     Demand demand = tasks(1);
     demand.gres = {3};
     CHECK(*choose_nodes(offers, demand, {}) == (Shares{{3, 1}}));
+    demand.gres = {5}; // which no single node has: one task is on one node
+    CHECK(!choose_nodes(offers, demand, {}));
     demand.tasks = 0;
     demand.gres = {7};
     CHECK(choose_nodes(offers, demand, {})->size() >= 3);

@@ -2,7 +2,8 @@
 
 Slurm 22.05.8 on loopback, on a machine with much else to do. Sixty jobs each: `tiers` has two
 partitions and looks at ten jobs only, `size` orders jobs by size, `cores` shares nodes, and in
-`limits` eight jobs run into their limits. `phase05` and `phase17` are one trace of 200 jobs,
+`limits` eight jobs run into their limits. Forty jobs each: what they ask for besides nodes and
+CPUs is in the options of their traces. `phase05` and `phase17` are one trace of 200 jobs,
 with backfilling at seconds 5 and 17 of each half minute.
 """
 
@@ -21,6 +22,7 @@ from noctule.slurm.truth.sets import read_truth
 FOLDER = Path(__file__).parent / "slurm"
 # starts in the same second: an end some milliseconds before a pass is seen by it, or not
 EXACT = {"tiers": 60, "size": 60, "cores": 58, "limits": 59}
+ASKED = ("memory", "gpus", "loaded", "packed", "weights", "features", "leaves", "switches")
 
 
 def case(name: str) -> Case:
@@ -34,6 +36,15 @@ def test_given_the_passes_jobs_start_where_and_when_they_did(name):
     found = deviation(told.truth.jobs, told.starts(told.given_passes()))
     assert found.n_exact_starts == EXACT[name]
     assert found.n_close_starts == found.n_exact_nodes == 60
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_memory_gpus_features_weights_and_switches_are_chosen_as_slurm_does(name):
+    told = case(name)
+    n = len(told.truth.jobs)
+    for clocks in (told.given_passes(), told.given_ticks()):
+        found = deviation(told.truth.jobs, told.starts(clocks))
+        assert (found.n_exact_starts, found.n_exact_nodes) == (n, n)
 
 
 @pytest.mark.parametrize("name", EXACT)

@@ -12,12 +12,13 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from daemons import PLACES, daemon
+from loopback_database import accounting
 
 COMMANDS = ("slurmctld", "slurmd", "sbatch", "scancel", "scontrol", "sinfo")
 _START_S = 60
@@ -44,7 +45,7 @@ TaskPlugin=task/none
 SwitchType=switch/none
 MpiDefault=none
 JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
+{accounting}
 JobCompType=jobcomp/filetxt
 JobCompLoc={folder}/jobcomp.txt
 ReturnToService=2
@@ -55,10 +56,17 @@ KillWait=30
 SlurmdParameters=config_overrides
 SchedulerType=sched/backfill
 {more}
-NodeName=n[1-{n_nodes}] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{ports}] CPUs=8 \
-Sockets=1 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=8000 State=UNKNOWN
+NodeName=DEFAULT CPUs=8 Sockets=1 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=8000 State=UNKNOWN
+{nodes}
 {partitions}
 """
+
+
+_NO_ACCOUNTING = "AccountingStorageType=accounting_storage/none"
+_ACCOUNTING = """\
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort={port}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,31 +90,54 @@ def loopback_slurm(
     folder: Path,
     *,
     n_nodes: int = 6,
+    kinds: Sequence[tuple[int, str]] = (),
+    files: Mapping[str, str] | None = None,
+    accounts: Sequence[str] = (),
     more: str = "SelectType=select/linear\nSchedulerParameters=bf_interval=30",
     partitions: str = "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP",
 ) -> Iterator[LoopbackSlurm]:
-    """Run the daemons until the nodes are idle; `more` and `partitions` are lines of slurm.conf."""
-    first = _free_ports(n_nodes + 1)
+    """Run the daemons until the nodes are idle; `more` and `partitions` are lines of slurm.conf.
+
+    `kinds` are numbers of nodes and what the line of each says more, if they are not all alike;
+    `files` lie beside slurm.conf. `accounts` are what sacctmgr is told before the daemons start:
+    there is a database if there are any.
+    """
+    kinds = kinds or [(n_nodes, "")]
+    n_nodes = sum(n for n, _ in kinds)
+    host = socket.gethostname().partition(".")[0]
+    first = _free_ports(n_nodes + 3)
     (folder / "state").mkdir()
+    for name, text in (files or {}).items():
+        (folder / name).write_text(text)
     (folder / "slurm.conf").write_text(
         _CONFIGURATION.format(
-            host=socket.gethostname().partition(".")[0],
+            host=host,
             user=getpass.getuser(),
             folder=folder,
             controller_port=first,
-            ports=f"{first + 1}-{first + n_nodes}",
-            n_nodes=n_nodes,
+            accounting=_ACCOUNTING.format(port=first + n_nodes + 1) if accounts else _NO_ACCOUNTING,
+            nodes="\n".join(_node_lines(kinds, host, first + 1)),
             more=more,
             partitions=partitions,
         )
     )
     found = LoopbackSlurm(folder)
     with ExitStack() as stack:
+        if accounts:
+            stack.enter_context(accounting(folder, first + n_nodes + 1, accounts))
         calls = [["slurmctld", "-D", "-c"]]
         calls += [["slurmd", "-D", "-N", f"n{i}"] for i in range(1, n_nodes + 1)]
         daemons = [stack.enter_context(daemon(*words, "-f", str(found.conf))) for words in calls]
         _wait_until_idle(found, daemons)
         yield found
+
+
+def _node_lines(kinds: Sequence[tuple[int, str]], host: str, port: int) -> Iterator[str]:
+    i = 1
+    for n, more in kinds:
+        names, ports = f"n[{i}-{i + n - 1}]", f"[{port}-{port + n - 1}]"
+        yield f"NodeName={names} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports} {more}"
+        i, port = i + n, port + n
 
 
 def _wait_until_idle(found: LoopbackSlurm, daemons: list[subprocess.Popen[bytes]]) -> None:

@@ -95,6 +95,13 @@ def test_a_partition_that_the_configuration_does_not_have_is_refused(tmp_path, c
     assert message in capsys.readouterr().err
 
 
+def test_jobs_that_the_configuration_can_never_run_are_told_in_a_sentence(tmp_path, capsys):
+    base = write_set(tmp_path, conf=CONF.replace("n[1-4]", "n[1-2]"))
+    assert main(["slurm", "compare", base]) == 0
+    message = "the model never starts some jobs, with this slurm.conf: 1\n"
+    assert message in capsys.readouterr().err
+
+
 def test_a_set_without_its_configuration_is_refused(tmp_path, capsys):
     base = write_set(tmp_path)
     Path(f"{base}.slurm.conf").unlink()

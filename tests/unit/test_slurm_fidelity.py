@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from slurm_sets import EPOCH, write_set
@@ -84,3 +85,9 @@ def test_one_run_has_no_spread(jobs):
     found = spread(jobs, [starts((8.5, 43.6, "n[1-3]"), *AS_IT_WAS[1:])])
     assert math.isnan(found.deviation.wait)
     assert math.isnan(found.distance.wait)
+
+
+def test_waits_of_nothing_have_no_spread(jobs):
+    at_once = [replace(job, start=job.submit) for job in jobs]
+    late = [starts((8.5, 43.6, "n[1-3]"), *AS_IT_WAS[1:]), starts(*AS_IT_WAS)]
+    assert math.isnan(spread(at_once, late).deviation.wait)

@@ -272,6 +272,22 @@ def test_constraints_allow_nodes_with_features() -> None:
         run(conf, [Asked(1.0, 9, 1, more={"features": "new&("})])
 
 
+def test_nodes_that_are_too_small_are_left_out_and_all_memory_is_that_of_each_node() -> None:
+    conf = settings_from(
+        parse_conf(
+            "ClusterName=t\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\n"
+            "DefMemPerCPU=10\nNodeName=a1 CPUs=2 RealMemory=100\nNodeName=b1 CPUs=2 "
+            "RealMemory=500\nPartitionName=p Nodes=ALL Default=YES\n",
+            "slurm.conf",
+        )
+    )
+    asked = [{"memory_mb": 200}, {"memory_mb": 0}, {"memory_mb": 0}]
+    found = run(conf, [Asked(1.0, 9, 1, more={"tasks": 1, **more}) for more in asked])[0]
+    # b1 for the large one; a1 as a whole, though less than b1, then again when it is free
+    assert [hosts for _, hosts in found] == ["2", "0", "0"]
+    assert found[2][0] > 10
+
+
 def test_lighter_nodes_are_taken_first() -> None:
     conf = settings_from(
         parse_conf(

@@ -203,13 +203,40 @@ def test_a_submission_is_what_sbatch_reads():
         "--partition=main",
         "--wrap=sleep 7.500",
     ]
+    more = Submission(1.0, 1, 0, 2.0, None, "", "j2", "--mem=500 --constraint='a|b'")
+    assert more.words()[2:] == ["--mem=500", "--constraint=a|b", "--wrap=sleep 2.000"]
 
 
 def test_a_table_is_read_back_as_it_was_written(tmp_path):
     jobs = [Submission(1.25, 2, 0, 7.5, 3, "main", "j1"), Submission(2.0, 0, 9, 1.0, None, "", "x")]
     path = tmp_path / "t.csv"
     path.write_text(trace_table(jobs))
+    assert "options" not in path.read_text()
     assert load_submissions(str(path)) == jobs
+    jobs.append(Submission(3.0, 1, 0, 1.0, 1, "", "y", "--gres=gpu:2,x:1 --exclusive --qos=high"))
+    path.write_text(trace_table(jobs))
+    assert load_submissions(str(path)) == jobs
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--output=/etc/passwd", "got '--output=/etc/passwd', expected options such as --mem=500"),
+        ("--wrap=reboot", "got '--wrap=reboot'"),
+        ("--mem 500", "got '--mem', expected options such as --mem=500, of these: account, "),
+        ("-N2", "got '-N2'"),
+        ("--mem=some", "--mem: got '--mem=some', expected another value"),
+        ("--constraint='a", "No closing quotation"),
+        ("--array=1-3", "got '--array=1-3'"),
+    ],
+)
+def test_options_that_do_more_than_ask_for_resources_are_refused(tmp_path, options, message):
+    path = tmp_path / "t.csv"
+    path.write_text(trace_table([Submission(1.0, 1, 0, 1.0, 1, "", "y", options)]))
+    with pytest.raises(InputError) as caught:
+        load_submissions(str(path))
+    assert f"{path}: line 2: column options: " in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

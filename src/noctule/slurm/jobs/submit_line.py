@@ -127,6 +127,16 @@ def asked_on_line(line: str) -> tuple[dict[str, Any], list[str]]:
     return asked, unread
 
 
+def stands_alone(name: str) -> bool:
+    """Whether an option has no value, or needs none."""
+    return name in _STANDS_ALONE
+
+
+def readable_options() -> list[str]:
+    """Return the long names of the options that `asked_on_line` reads."""
+    return sorted(_READERS)
+
+
 def _nodes(text: str) -> dict[str, Any]:
     match = _NODES.fullmatch(text)
     if match is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class RequestCompiler:
         self.epoch = epoch
         self.positions = {str(job_id): i for i, job_id in enumerate(job_ids or ())}
         self.notes: list[str] = []
-        self.constraints: dict[str, int] = {}
+        self.constraints: dict[tuple[str, int], int] = {}  # features, and memory of each node
         self._partition_of = {p.name: i for i, p in enumerate(settings.partitions)}
         self._arrays: dict[str, list[int]] = {}
         for i, array in enumerate(requests.told.get("array", ())):
@@ -62,9 +62,7 @@ class RequestCompiler:
     def compile(self) -> tuple[list[list[int]], Callable[[_core.SlurmSettings], Any]]:
         """Return the nodes of each constraint, and what fills requests for compiled settings."""
         columns = self._columns()
-        nodes = [
-            nodes_with(text, self.settings.nodes, f"constraint {text}") for text in self.constraints
-        ]
+        nodes = [self._allowed_nodes(features, least) for features, least in self.constraints]
 
         def fill(core_settings: _core.SlurmSettings) -> _core.SlurmRequests:
             core = _core.SlurmRequests(len(self.requests))
@@ -94,10 +92,8 @@ class RequestCompiler:
         if "cpus" in told:
             columns["min_cpus"] = told["cpus"]
         if "memory_mb" in told:
-            all_of_it = max(node.memory_mb for node in self.settings.nodes)
-            columns["memory_mb"] = [
-                0 if value is None else value or all_of_it for value in told["memory_mb"]
-            ]
+            columns["memory_mb"] = [value or 0 for value in told["memory_mb"]]
+            columns["all_memory"] = [int(value == 0) for value in told["memory_mb"]]
         return columns
 
     def _dates(self) -> dict[str, Sequence[int]]:
@@ -125,10 +121,10 @@ class RequestCompiler:
             for name in ("user", "name", "array")
             if name in told
         }
-        if "features" in told:
+        if "features" in told or "memory_mb" in told:
             columns["constraint"] = [
-                self.constraints.setdefault(text, len(self.constraints)) if text else NO_BOUND
-                for text in told["features"]
+                self.constraints.setdefault(key, len(self.constraints)) if any(key) else NO_BOUND
+                for key in zip(self.requests.column("features"), self._least_memory(), strict=True)
             ]
         left_out = {
             "het_group": "parts of heterogeneous jobs are scheduled one by one",
@@ -138,6 +134,24 @@ class RequestCompiler:
             if n := sum(map(bool, told.get(name, ()))):
                 self.notes.append(f"{n} {what}")
         return columns
+
+    def _least_memory(self) -> Iterator[int]:
+        """Yield the megabytes that a node must have for each job; 0 where all or none have them.
+
+        Slurm leaves out nodes that are too small before it asks where and when a job fits.
+        """
+        sizes = [node.memory_mb for node in self.settings.nodes]
+        names = ("memory_mb", "memory_is_per_cpu", "cpus_per_task", "tasks_per_node")
+        for memory, is_per_cpu, cpus, tasks in zip(*map(self.requests.column, names), strict=True):
+            least = (memory or 0) * (cpus * max(1, tasks) if is_per_cpu else 1)
+            yield least if min(sizes) < least <= max(sizes) else 0
+
+    def _allowed_nodes(self, features: str, least_mb: int) -> list[int]:
+        nodes = self.settings.nodes
+        allowed = (
+            nodes_with(features, nodes, f"constraint {features}") if features else range(len(nodes))
+        )
+        return [i for i in allowed if nodes[i].memory_mb >= least_mb]
 
     def _partition_lists(self) -> list[tuple[int, ...]]:
         default = self.settings.default_partition

@@ -147,6 +147,7 @@ def simulate_slurm(
     windows: Windows | None = None,
     clocks: Clocks | None = None,
     epoch: int = 0,
+    topology: Topology | None = None,
     associations: Associations | None = None,
     **options: Any,
 ) -> tuple[Schedule, SlurmModel]:
@@ -159,6 +160,7 @@ def simulate_slurm(
         clocks=clocks,
         epoch=epoch,
         job_ids=workload.job_ids.tolist(),
+        topology=topology,
         associations=associations,
     )
     schedule = simulate(

@@ -13,25 +13,29 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from noctule.errors import InputError
 from noctule.profile import Delay
 from noctule.schedule import Schedule
+from noctule.slurm.conf.associations import Associations, read_associations, read_qos
 from noctule.slurm.conf.hostlist import compress_hosts
 from noctule.slurm.conf.settings import SlurmSettings, read_settings
+from noctule.slurm.conf.topology import Topology, read_topology
 from noctule.slurm.jobs.requests import Request, Requests
 from noctule.slurm.model.clocks import Clocks, PassKind
 from noctule.slurm.model.native_settings import hosts_of_nodes
 from noctule.slurm.model.policy import simulate_slurm
 from noctule.slurm.truth.fidelity import SimulatedStart, Starts
 from noctule.slurm.truth.sets import Truth, TruthJob
+from noctule.slurm.truth.submissions import asked_fields
 from noctule.slurm.truth.tick_grid import tick_grid
 from noctule.workload import Job, Workload
 from noctule.workload import Request as HostRequest
 
 _AFTER, _MOST_AFTER = 3, 20_000  # seconds between passes after those of a log, and how many
 _LIMIT_INTERVAL = 30  # seconds between tests of time limits
+_NAMED = 5  # jobs that a sentence names
 _OVERTIME = 3600.0  # seconds that a job would run after its limit, where nothing tells
 
 
@@ -91,13 +95,20 @@ class Case:
             for node, hosts in zip(settings.nodes, hosts_of_nodes(settings), strict=True)
             for _ in hosts
         ]
+        self._topology, self._associations = _read_extras(truth, settings)
         self._told: tuple[str, ...] = ()
         self._never: set[int] = set()
 
     def notes(self) -> tuple[str, ...]:
         """Return what the configuration asks for and the model does not, and jobs never started."""
-        never = [f"job {number}: the model never starts it" for number in sorted(self._never)]
-        return (*self.settings.notes, *self._told, *never)
+        return (*self.settings.notes, *self._told, *self._never_started())
+
+    def _never_started(self) -> Iterator[str]:
+        numbers = sorted(self._never)
+        if numbers:
+            more = f" and {len(numbers) - _NAMED} more" if len(numbers) > _NAMED else ""
+            named = ", ".join(map(str, numbers[:_NAMED]))
+            yield f"the model never starts some jobs, with this slurm.conf: {named}{more}"
 
     def given_passes(self) -> Clocks:
         """Return the passes and cycles of the log."""
@@ -169,7 +180,13 @@ class Case:
         """Simulate the set; return the starts in order of job numbers."""
         workload = self._workload(clocks)
         schedule, model = simulate_slurm(
-            workload, self.settings, self._requests, clocks=clocks, epoch=self.epoch
+            workload,
+            self.settings,
+            self._requests,
+            clocks=clocks,
+            epoch=self.epoch,
+            topology=self._topology,
+            associations=self._associations,
         )
         self._told = model.notes
         return self._found(schedule)
@@ -209,14 +226,18 @@ class Case:
                     f"{self.truth.path}.csv: job {job.job_id}: partition {name!r} is not in "
                     f"{self.truth.conf}"
                 )
-        return Request(
+        request = Request(
             partitions=job.partitions,
             min_nodes=max(1, job.n_nodes),
             max_nodes=0 if job.n_nodes else None,
             tasks=job.n_cpus,
             limit=job.limit_minutes,
             name=job.name,
+            user=job.user,
+            account=job.account,
+            qos=job.qos,
         )
+        return replace(request, **asked_fields(job.options))
 
     def _found(self, schedule: Schedule) -> Starts:
         names = ("job_id", "start_time", "finish_time", "hosts")
@@ -239,6 +260,19 @@ def _spread_phases(rng: random.Random, n: int, length: float) -> list[float]:
     parts = list(range(n))
     rng.shuffle(parts)
     return [(part + rng.random()) / n * length for part in parts]
+
+
+def _read_extras(
+    truth: Truth, settings: SlurmSettings
+) -> tuple[Topology | None, Associations | None]:
+    """Read the switches and accounts of a set, where they are told."""
+    switches = truth.beside(".topology.conf")
+    accounts, qos = truth.beside(".associations.txt"), truth.beside(".qos.txt")
+    topology = None if switches is None else read_topology(switches, settings.node_table)
+    associations = None if accounts is None else read_associations(accounts)
+    if associations is not None and qos is not None:
+        associations = associations.with_qos(read_qos(qos))
+    return topology, associations
 
 
 def _runtime(job: TruthJob) -> float:

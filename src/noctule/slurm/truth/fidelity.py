@@ -109,7 +109,7 @@ def spread(jobs: Sequence[TruthJob], runs: Sequence[Starts]) -> Spread:
     def values(name: str) -> list[float]:
         return [getattr(one.relative, name) for one in each]
 
-    sd = {name: statistics.stdev(values(name)) if len(each) > 1 else math.nan for name in NAMES}
+    sd = {name: _deviation_of(values(name)) for name in NAMES}
     mean = {name: statistics.fmean(values(name)) for name in NAMES}
     return Spread(
         means=Means(**mean),
@@ -117,6 +117,12 @@ def spread(jobs: Sequence[TruthJob], runs: Sequence[Starts]) -> Spread:
         distance=Means(**{name: _ratio(abs(mean[name]), sd[name]) for name in NAMES}),
         start_error=statistics.fmean(one.start_error for one in each),
     )
+
+
+def _deviation_of(values: Sequence[float]) -> float:
+    if len(values) < 2 or not all(map(math.isfinite, values)):
+        return math.nan
+    return statistics.stdev(values)
 
 
 def _same_hosts(one: str, other: str) -> bool:

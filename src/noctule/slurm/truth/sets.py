@@ -1,5 +1,7 @@
 """What a real Slurm did, as a set of files: DIR/NAME.csv, .log.gz, .slurm.conf and .trace.csv.
 
+Where there are switches or accounts, .topology.conf, .associations.txt and .qos.txt tell them.
+
 The table has one row a job: what it asked for, and its dates in whole seconds and, in columns that
 end in `_ms`, to the millisecond. The log has every pass, backfill cycle, allocation and end.
 `noctule slurm replay` writes such sets, `noctule slurm compare` reads them.
@@ -19,7 +21,7 @@ from pathlib import Path
 from noctule.compression import read_bytes
 from noctule.errors import InputError
 from noctule.slurm.truth.controller_log import ControllerLog, clock_shift, read_controller_log
-from noctule.slurm.truth.submissions import load_submissions
+from noctule.slurm.truth.submissions import Submission, load_submissions
 
 COLUMNS = (
     "jobid",
@@ -45,6 +47,9 @@ COLUMNS = (
     "start_ms",
     "end_ms",
     "timelimit_ms",
+    "user",
+    "account",
+    "qos",
 )
 _NEEDED = (
     "jobid",
@@ -68,7 +73,8 @@ class TruthJob:
     """A job that ran: its request, and what became of it.
 
     Dates without `_date` are whole seconds of the epoch, as Slurm accounts for them. A job that
-    named several partitions has them all.
+    named several partitions has them all; `options` are further ones of sbatch; user, account and
+    QOS are empty where nobody accounts for them.
     """
 
     job_id: int
@@ -88,6 +94,10 @@ class TruthJob:
     start_date: float
     end_date: float
     sleep: float | None
+    options: str = ""
+    user: str = ""
+    account: str = ""
+    qos: str = ""
 
     @property
     def runtime(self) -> float:
@@ -129,6 +139,10 @@ class Truth:
         """Where its slurm.conf is."""
         return f"{self.path}.slurm.conf"
 
+    def beside(self, suffix: str) -> str | None:
+        """Where a file is that not all sets have, or nothing."""
+        return found if Path(found := f"{self.path}{suffix}").is_file() else None
+
 
 def read_truth(path: str | os.PathLike[str]) -> Truth:
     """Read the set DIR/NAME; jobs that never ended are left out, and counted."""
@@ -144,7 +158,7 @@ def read_truth(path: str | os.PathLike[str]) -> Truth:
         _whole(row, "jobid"): float(_whole(row, "submit")) for row in rows if row.has("submit")
     }
     log = log.shifted(clock_shift(log.submissions, submits))
-    asked = _asked_partitions(f"{base}.trace.csv")
+    asked = _submissions(f"{base}.trace.csv")
     jobs = [_job(row, log, asked) for row in rows if row.has("start") and row.has("end")]
     seen: dict[int, int] = {}
     for row in rows:
@@ -201,20 +215,23 @@ def _rows(path: str) -> list[_Row]:
     return rows
 
 
-def _asked_partitions(path: str) -> dict[str, str]:
-    """Return the lists of partitions that jobs named, by job: the table has the one they got."""
+def _submissions(path: str) -> dict[str, Submission]:
+    """Return what was submitted, by the names that only one job has."""
     if not Path(path).exists():
         return {}
     jobs = load_submissions(path)
     names = Counter(job.name for job in jobs)
-    return {
-        job.name: job.partition for job in jobs if "," in job.partition and names[job.name] == 1
-    }
+    return {job.name: job for job in jobs if names[job.name] == 1}
 
 
-def _job(row: _Row, log: ControllerLog, asked: Mapping[str, str]) -> TruthJob:
+def _job(row: _Row, log: ControllerLog, submissions: Mapping[str, Submission]) -> TruthJob:
     number = _whole(row, "jobid")
     name = row.cells.get("name", "")
+    submission = submissions.get(name)
+    # the table has the partition that a job got, not the list that it named
+    partitions = row.cells["partition"]
+    if submission is not None and "," in submission.partition:
+        partitions = submission.partition
     submit, end = _whole(row, "submit"), _whole(row, "end")
     start = _whole(row, "start") if row.has("start") else end
     if not submit <= start <= end:
@@ -232,7 +249,7 @@ def _job(row: _Row, log: ControllerLog, asked: Mapping[str, str]) -> TruthJob:
         n_nodes=_whole(row, "req_nodes", default=0),
         n_cpus=_whole(row, "req_cpus", default=0),
         limit_minutes=_whole(row, "limit_min", default=0) or None,
-        partitions=tuple(asked.get(name, row.cells["partition"]).split(",")),
+        partitions=tuple(partitions.split(",")),
         submit=submit,
         start=start,
         end=end,
@@ -244,6 +261,10 @@ def _job(row: _Row, log: ControllerLog, asked: Mapping[str, str]) -> TruthJob:
         start_date=start_date,
         end_date=max(start_date, _date(row, last, logged_end, end)),
         sleep=_seconds(row, "sleep") if row.has("sleep") else None,
+        options="" if submission is None else submission.options,
+        user=row.cells.get("user", ""),
+        account=row.cells.get("account", ""),
+        qos=row.cells.get("qos", ""),
     )
 
 

@@ -1,7 +1,7 @@
 """What is submitted to a real Slurm: jobs that sleep, from a workload or from a table.
 
 The table is that of a set of files, NAME.trace.csv: idx, submit, nodes, cpus, duration, limit (in
-minutes), partition, name.
+minutes), partition, name and, where jobs ask for more, further options of sbatch.
 """
 
 from __future__ import annotations
@@ -10,23 +10,38 @@ import csv
 import io
 import math
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from noctule.compression import read_bytes
 from noctule.errors import InputError
 from noctule.formats import load_workload
 from noctule.profile import Delay
+from noctule.slurm.jobs.submit_line import (
+    asked_on_line,
+    options_of,
+    readable_options,
+    stands_alone,
+)
 from noctule.workload import Workload
 
 TRACE_COLUMNS = ("idx", "submit", "nodes", "cpus", "duration", "limit", "partition", "name")
 _NEEDED = TRACE_COLUMNS[1:6]
+_OPTIONS = "options"
+# of one job that is submitted now, and has its name and partition in other columns
+_ELSEWHERE = frozenset(("array", "dependency", "hold", "job-name", "partition"))
+_ACCOUNTING = ("account", "qos")
 _NAME = re.compile(r"[A-Za-z0-9_.,-]{0,200}")
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A job to submit: when, for what, and how long it sleeps; no partition is the default one."""
+    """A job to submit: when, for what, and how long it sleeps; no partition is the default one.
+
+    `options` are further ones of sbatch, such as `--mem=500 --gres=gpu:2`.
+    """
 
     date: float
     n_nodes: int
@@ -35,6 +50,7 @@ class Submission:
     limit_minutes: int | None
     partition: str
     name: str
+    options: str = ""
 
     def words(self) -> list[str]:
         """Return the options of sbatch that ask for it."""
@@ -47,7 +63,7 @@ class Submission:
             words.append(f"--time={self.limit_minutes}")
         if self.partition:
             words.append(f"--partition={self.partition}")
-        return [*words, f"--wrap=sleep {self.duration:.3f}"]
+        return [*words, *shlex.split(self.options), f"--wrap=sleep {self.duration:.3f}"]
 
 
 def load_submissions(path: str, *, unit: str = "nodes", partition: str = "") -> list[Submission]:
@@ -115,6 +131,7 @@ def _from_table(path: str, text: str, partition: str) -> Iterator[Submission]:
             limit_minutes=math.ceil(numbers["limit"]) or None,
             partition=_name(f"{where}: column partition", row.get("partition") or partition),
             name=_name(f"{where}: column name", row.get("name") or f"j{i}"),
+            options=_options(f"{where}: column {_OPTIONS}", row.get(_OPTIONS) or ""),
         )
 
 
@@ -135,11 +152,40 @@ def _name(where: str, text: str) -> str:
     return text
 
 
-def trace_table(jobs: Iterable[Submission]) -> str:
+def _options(where: str, text: str) -> str:
+    """Refuse what the model does not know, and all that could do more than ask for resources."""
+    known = sorted({*readable_options(), *_ACCOUNTING} - _ELSEWHERE)
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InputError(f"{where}: got {text!r}: {error}") from None
+    for word in words:
+        name, equals, _ = word.removeprefix("--").partition("=")
+        is_whole = word.startswith("--") and (equals or stands_alone(name))
+        if not is_whole or name not in known:
+            raise InputError(
+                f"{where}: got {word!r}, expected options such as --mem=500, of these: "
+                f"{', '.join(known)}"
+            )
+    if unread := asked_on_line(f"sbatch {text}")[1]:
+        raise InputError(f"{where}: {', '.join(unread)}: got {text!r}, expected another value")
+    return text
+
+
+def asked_fields(options: str) -> dict[str, Any]:
+    """Return the fields of a Request that further options ask for."""
+    line = f"sbatch {options}"
+    given = options_of(line)
+    return asked_on_line(line)[0] | {name: given[name] for name in _ACCOUNTING if name in given}
+
+
+def trace_table(submissions: Iterable[Submission]) -> str:
     """Return the table of submissions."""
+    jobs = list(submissions)
+    asks_more = any(job.options for job in jobs)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(TRACE_COLUMNS)
+    writer.writerow([*TRACE_COLUMNS, _OPTIONS] if asks_more else TRACE_COLUMNS)
     for i, job in enumerate(jobs):
         writer.writerow(
             [
@@ -151,6 +197,7 @@ def trace_table(jobs: Iterable[Submission]) -> str:
                 job.limit_minutes or 0,
                 job.partition,
                 job.name,
+                *([job.options] if asks_more else []),
             ]
         )
     return text.getvalue()

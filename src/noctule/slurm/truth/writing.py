@@ -117,6 +117,9 @@ def _row(
         "start_ms": f"{allocation.date:.3f}" if allocation else "",
         "end_ms": milliseconds(log.ends),
         "timelimit_ms": milliseconds(log.time_limits),
+        "user": told("UserId").partition("(")[0],
+        "account": told("Account"),
+        "qos": told("QOS"),
     }
 
 
