@@ -87,7 +87,7 @@ double LimitClock::first_from(double date) {
 
 BackfillClock::BackfillClock(const Drive& drive, const Parameters& parameters)
     : interval_(parameters.bf_interval), overhead_(drive.backfill_overhead), looks_(drive.looks),
-      wake_(drive.first_backfill), last_(before_all_times) {}
+      wake_(drive.first_backfill), last_(-infinity) {}
 
 double BackfillClock::next(double last_update) {
     if (interval_ < 0 || last_update < last_) {

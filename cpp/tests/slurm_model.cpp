@@ -277,6 +277,7 @@ void backfilling_sleeps_and_looks() {
     drive.backfill_overhead = 0.0;
     BackfillClock clock(drive, Parameters{});
     CHECK(clock.next(5.0) == 10.5);
+    CHECK(clock.next(-1e12) == 10.5); // the first pass comes though nothing has changed
     clock.ran(10.5, 10.5);
     CHECK(clock.next(9.0) == infinity); // nothing has changed since
     CHECK(clock.next(10.0) == 40.5);
