@@ -33,6 +33,15 @@ template <typename T> Column<T> column_of(const std::vector<T>& values, nb::hand
     return column_of(values.data(), values.size(), owner);
 }
 
+// A NumPy column that owns its values.
+template <typename T> Column<T> own_column(std::vector<T>&& values) {
+    auto kept = std::make_unique<std::vector<T>>(std::move(values));
+    const std::vector<T>& column = *kept;
+    const nb::capsule owner(
+        kept.release(), [](void* memory) noexcept { delete static_cast<std::vector<T>*>(memory); });
+    return column_of(column, owner);
+}
+
 // A NumPy column as it comes in, and its values, of which there must be n.
 template <typename T>
 using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -115,6 +124,7 @@ void bind_swf(nb::module_& module);
 void bind_record(nb::module_& module);
 void bind_summary(nb::module_& module);
 void bind_histories(nb::module_& module);
+void bind_queue_history(nb::module_& module);
 void bind_network(nb::module_& module);
 void bind_batch(nb::module_& module);
 void bind_machine(nb::module_& module);

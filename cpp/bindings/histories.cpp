@@ -6,20 +6,11 @@
 
 #include <nanobind/stl/tuple.h>
 
-#include <memory>
 #include <tuple>
 
 namespace noctule {
 
 namespace {
-
-template <typename T> Column<T> own_column(std::vector<T>&& values) {
-    auto kept = std::make_unique<std::vector<T>>(std::move(values));
-    const std::vector<T>& column = *kept;
-    const nb::capsule owner(
-        kept.release(), [](void* memory) noexcept { delete static_cast<std::vector<T>*>(memory); });
-    return column_of(column, owner);
-}
 
 std::tuple<Column<HostId>, Column<double>, Column<double>>
 gaps_of(std::span<const HostSet* const> hosts, std::span<const double> start_time,

@@ -35,6 +35,7 @@ NB_MODULE(_core, module) {
     noctule::bind_record(module);
     noctule::bind_summary(module);
     noctule::bind_histories(module);
+    noctule::bind_queue_history(module);
     noctule::bind_network(module);
     noctule::bind_machine(module);
     noctule::bind_replay(module);

@@ -44,6 +44,7 @@ void test_network();
 void test_mpi();
 void test_fluid();
 void test_load();
+void test_queue_history();
 void test_protocol();
 void test_replay();
 void test_slurm_model();

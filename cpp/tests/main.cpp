@@ -426,6 +426,7 @@ int main() {
     test_mpi();
     test_fluid();
     test_load();
+    test_queue_history();
     test_replay();
     test_protocol();
     test_slurm_model();

@@ -252,6 +252,26 @@ def host_gaps(hosts: Sequence[HostSet], start_time: numpy.typing.NDArray[numpy.f
 def host_gaps(record: Record, n_hosts: int, begin: float, end: float) -> tuple[numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
     """Return the same of a run."""
 
+def ahead_until(left: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Return until when each of the jobs, in the order of their submissions, had somebody before it who did not leave later.
+    """
+
+def least_waiting(dates: numpy.typing.NDArray[numpy.float64], submit: numpy.typing.NDArray[numpy.float64], left: numpy.typing.NDArray[numpy.float64], value: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Return the least value among the jobs that wait at each of some ascending dates.
+    """
+
+def seconds_at_least(time: numpy.typing.NDArray[numpy.float64], value: numpy.typing.NDArray[numpy.int64], before: int, begin: numpy.typing.NDArray[numpy.float64], end: numpy.typing.NDArray[numpy.float64], needed: numpy.typing.NDArray[numpy.int64]) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Return how many seconds of each stretch a step function is at least what it needs.
+    """
+
+def largest_free_block(dates: numpy.typing.NDArray[numpy.float64], start: numpy.typing.NDArray[numpy.float64], finish: numpy.typing.NDArray[numpy.float64], first: numpy.typing.NDArray[numpy.uint32], n_hosts: numpy.typing.NDArray[numpy.uint32], n_hosts_of_platform: int) -> numpy.typing.NDArray[numpy.int64]:
+    """
+    Return the most hosts side by side that nobody holds, at each of some ascending dates.
+    """
+
 class NetworkPlan:
     """Zones, links and routes of a platform, which many runs share."""
 
