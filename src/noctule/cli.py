@@ -27,6 +27,7 @@ COMMANDS = {
     "batsim5": ("batsim5", "Simulate as Batsim 5 does: its options, JSON messages and files."),
     "campaign": ("campaign", "Do many runs and compare them."),
     "check": ("check", "Say what a schedule from any simulator breaks."),
+    "explain": ("explain", "Say why jobs of a run waited."),
     "generate": ("generate", "Draw a workload from a model."),
     "metrics": ("metrics", "Measure runs and compare them in one table."),
     "platform": ("platform", "Show and convert platform files."),

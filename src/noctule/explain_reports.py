@@ -1,4 +1,4 @@
-"""What `noctule slurm explain` found, as a table, sentences and data."""
+"""Why jobs waited, as a table, sentences and data: of any schedule, and of a Slurm."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from noctule.console import Result, Table
-from noctule.slurm.answers.waits.causes import Explanation, Interval
+from noctule.waits.causes import Explanation, Interval
 
 _HEADERS = ("job", "from", "to", "seconds", "cause")
 _MOST_NAMED = 4
@@ -20,7 +20,8 @@ def explanation_result(found: Sequence[Explanation], *, basis: str, notes: Seque
         "jobs": [_document(one) for one in found],
     }
     rows = [_row(one, interval) for one in found for interval in one.intervals]
-    lines = [*map(_summary, found), f"from {basis}", *(f"note: {note}" for note in notes)]
+    before = [_before(one, interval) for one in found for interval in one.before]
+    lines = [*map(_summary, found), *before, f"from {basis}", *(f"note: {note}" for note in notes)]
     return Result(data, Table(_HEADERS, rows, of_numbers=False) if rows else None, lines)
 
 
@@ -51,6 +52,11 @@ def _summary(one: Explanation) -> str:
     return f"job {one.job_id} {what} {one.wait:.1f} s" + (f": {parts}" if parts else "")
 
 
+def _before(one: Explanation, interval: Interval) -> str:
+    what = "; ".join(_words(interval))
+    return f"job {one.job_id} was submitted {interval.seconds:.1f} s late: {what}"
+
+
 def _document(one: Explanation) -> dict[str, Any]:
     return {
         "job_id": one.job_id,
@@ -58,15 +64,17 @@ def _document(one: Explanation) -> dict[str, Any]:
         "start": one.start,
         "wait": one.wait,
         "totals": {cause.value: seconds for cause, seconds in one.totals().items()},
-        "intervals": [
-            {
-                "begin": interval.begin,
-                "end": interval.end,
-                "seconds": interval.seconds,
-                "cause": interval.cause.value,
-                "detail": interval.detail,
-                "jobs": list(interval.jobs),
-            }
-            for interval in one.intervals
-        ],
+        "intervals": [*map(_interval, one.intervals)],
+        "before": [*map(_interval, one.before)],
+    }
+
+
+def _interval(interval: Interval) -> dict[str, Any]:
+    return {
+        "begin": interval.begin,
+        "end": interval.end,
+        "seconds": interval.seconds,
+        "cause": interval.cause.value,
+        "detail": interval.detail,
+        "jobs": list(interval.jobs),
     }

@@ -50,6 +50,12 @@ def is_attempt(job_id: object) -> bool:
     return _ATTEMPT.fullmatch(str(job_id)) is not None
 
 
+def attempted_id(job_id: object) -> str:
+    """Return the id of the job of which an id is a further attempt: 17 of `17#2`, and of 17."""
+    text = str(job_id)
+    return text.rpartition("#")[0] if is_attempt(text) else text
+
+
 def has_ended(state: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
     """Tell which jobs ran and ended, well or not."""
     return (state >= JobState.COMPLETED) & (state <= JobState.FAILED)

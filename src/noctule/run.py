@@ -47,6 +47,7 @@ from noctule.run_options import (
 from noctule.schedule import Schedule
 from noctule.schedule_files import FILE_NAMES
 from noctule.simulation import ProgressReport, simulate
+from noctule.windows import Windows
 from noctule.workload import Workload
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "hosts_told_by",
     "read_manifest",
     "rerun",
+    "windows_again",
     "workload_again",
     "write_run",
 ]
@@ -336,11 +338,21 @@ def rerun(
 def workload_again(manifest: Manifest, folder: str | os.PathLike[str]) -> Workload:
     """Read the workload of a run once more, from where `rerun` would; refuse one that changed."""
     options = manifest.options
-    named = {file.path: file for file in manifest.inputs}
-    if options.workload not in named:
-        raise InputError(f"{folder}: inputs: got no {options.workload}, expected all of the run's")
-    path = _found_again(named[options.workload], Path(folder))
+    path = _input_again(manifest, options.workload, folder)
     return load_workload(path, **msgspec.structs.asdict(options.reading))
+
+
+def windows_again(manifest: Manifest, folder: str | os.PathLike[str]) -> Windows | None:
+    """Read the windows of a run once more, if it had some; refuse those that changed."""
+    path = manifest.options.windows
+    return None if path is None else load_windows(_input_again(manifest, path, folder))
+
+
+def _input_again(manifest: Manifest, path: str, folder: str | os.PathLike[str]) -> str:
+    named = {file.path: file for file in manifest.inputs}
+    if path not in named:
+        raise InputError(f"{folder}: inputs: got no {path}, expected all of the run's")
+    return _found_again(named[path], Path(folder))
 
 
 def _refuse_changes(before: Sequence[FileHash], now: Sequence[FileHash]) -> None:

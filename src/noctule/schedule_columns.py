@@ -29,12 +29,12 @@ def _hosts(schedule: Schedule) -> npt.NDArray[Any]:
     return np.fromiter(map(record.hosts, rows), dtype=object, count=len(record))
 
 
-def _users(schedule: Schedule) -> npt.NDArray[Any]:
-    return schedule.of_jobs([_users_of(table) for table in schedule.tables])
+def _labels(schedule: Schedule, name: str) -> npt.NDArray[Any]:
+    return schedule.of_jobs([_labels_of(table, name) for table in schedule.tables])
 
 
-def _users_of(table: JobsLike) -> npt.NDArray[Any]:
-    labels = table.labels("user")
+def _labels_of(table: JobsLike, name: str) -> npt.NDArray[Any]:
+    labels = table.labels(name)
     if labels is None:
         return np.full(len(table), None, dtype=object)
     if not isinstance(labels, np.ndarray):
@@ -77,7 +77,9 @@ def _energy(schedule: Schedule) -> Floats:
 MAKERS: Mapping[str, Callable[[Schedule], npt.NDArray[Any]]] = {
     "job_id": _ids,
     "workload": _workloads,
-    "user": _users,
+    "user": lambda s: _labels(s, "user"),
+    "group": lambda s: _labels(s, "group"),
+    "queue": lambda s: _labels(s, "queue"),
     "submit_time": lambda s: s.record.submit_time,
     "start_time": lambda s: s.record.start_time,
     "finish_time": lambda s: s.record.finish_time,

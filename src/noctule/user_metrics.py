@@ -70,11 +70,11 @@ def per_user(schedule: Schedule, *, threshold: float = THRESHOLD) -> pd.DataFram
         "n_ended": n_ended,
         "host_seconds": host_seconds,
         "share": host_seconds / whole if whole > 0 else np.full(n_users, math.nan),
-        "mean_waiting_time": _means(waiting, ended_code, n_users),
+        "mean_waiting_time": means_of_users(waiting, ended_code, n_users),
         "max_waiting_time": largest,
-        "mean_turnaround_time": _means(turnaround, ended_code, n_users),
-        "mean_slowdown": _means(slowdown, ended_code[positive], n_users),
-        "mean_bounded_slowdown": _means(bounded, ended_code, n_users),
+        "mean_turnaround_time": means_of_users(turnaround, ended_code, n_users),
+        "mean_slowdown": means_of_users(slowdown, ended_code[positive], n_users),
+        "mean_bounded_slowdown": means_of_users(bounded, ended_code, n_users),
     }
     data |= _lateness(schedule, users)
     return pd.DataFrame(data, index=pd.Index(users, dtype=object, name="user"))
@@ -122,7 +122,8 @@ def sums_of_users(values: Floats, code: npt.NDArray[np.intp], n: int) -> Floats:
     )
 
 
-def _means(values: Floats, code: npt.NDArray[np.intp], n: int) -> Floats:
+def means_of_users(values: Floats, code: npt.NDArray[np.intp], n: int) -> Floats:
+    """Return the mean of each user's values; NaN where there are none."""
     counts = np.bincount(code, minlength=n)
     sums = sums_of_users(values, code, n)
     means: Floats = np.divide(sums, counts, out=np.full(n, math.nan), where=counts > 0)

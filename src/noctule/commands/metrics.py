@@ -17,6 +17,7 @@ from noctule.errors import InputError
     "--threshold", type=float, default=10.0, show_default=True, help="Of the bounded slowdown."
 )
 @click.option("--by-user", is_flag=True, help="One line a user instead, with the lateness of each.")
+@click.option("--lost", is_flag=True, help="Where the host-seconds of the machine went instead.")
 @click.option("--all", "everything", is_flag=True, help="Show every statistic; --json always does.")
 @output_options
 def metrics(
@@ -26,18 +27,27 @@ def metrics(
     cool_down: float,
     threshold: float,
     by_user: bool,
+    lost: bool,
     everything: bool,
     as_json: bool,
     quiet: bool,
 ) -> ExitCode:
     """Measure the runs in DIR... and compare them in one table."""
+    from noctule.capacity_reports import capacity_result
     from noctule.footprint_files import load_saved_rates
     from noctule.metrics import summary
     from noctule.reports import metrics_result
+    from noctule.run_waits import load_lost_capacity
     from noctule.schedule import Schedule
     from noctule.user_reports import users_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
+        if by_user and lost:
+            raise InputError("--lost: got --by-user as well, expected one of them")
+        if lost:
+            found = ((name, load_lost_capacity(name, warm_up, cool_down)) for name in directories)
+            console.show(capacity_result(found))
+            return ExitCode.OK
         if by_user:
             if warm_up or cool_down:
                 raise InputError("--by-user: got --warm-up or --cool-down, expected whole runs")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from noctule.slurm.answers.backtest import Backtest, ClassError, Unplaced, backtest_site
 from noctule.slurm.answers.scheduler_work import Work
-from noctule.slurm.answers.waits.causes import Cause, Explanation, Interval
 from noctule.slurm.answers.waits.explain import explain_waits
 from noctule.slurm.answers.whatif import Answer, Effect, JobChange, WhatIf, what_if
 from noctule.slurm.conf.associations import Association, Associations, Qos
@@ -29,6 +28,7 @@ from noctule.slurm.site.export import completion_text, sacct_text
 from noctule.slurm.site.folder import load_site, save_site
 from noctule.slurm.site.reading import ReadSite, SiteFiles, read_site
 from noctule.slurm.site.site import SiteExtras, SlurmSite
+from noctule.waits.causes import Cause, Explanation, Interval
 
 __all__ = [
     "Answer",

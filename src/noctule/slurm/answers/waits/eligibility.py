@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from noctule.columns import Floats
-from noctule.slurm.answers.waits.causes import Cause
 from noctule.slurm.jobs.requests import SlurmDependency
 from noctule.slurm.site.site import SlurmSite
+from noctule.waits.causes import Cause
 
 Told = tuple[Cause, str, tuple[int, ...]]
 

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from noctule.errors import InputError
 from noctule.parts import Parts
 from noctule.slurm.answers.waits.allowed_hosts import AllowedHosts
-from noctule.slurm.answers.waits.causes import Cause, Explanation, Interval, merged
 from noctule.slurm.answers.waits.eligibility import Eligibility
 from noctule.slurm.answers.waits.lifetimes import (
     BusyHosts,
@@ -29,6 +28,7 @@ from noctule.slurm.answers.waits.lifetimes import (
 from noctule.slurm.answers.waits.order import WaitingOrder
 from noctule.slurm.model.site_run import Mode, clocks_of, run_site
 from noctule.slurm.site.site import SlurmSite
+from noctule.waits.causes import Cause, Explanation, Interval, merged
 
 _MOST_NAMED = 3
 Positions = npt.NDArray[np.intp]

@@ -18,8 +18,13 @@ class Cause(StrEnum):
     BUSY = "resources busy"
     FRAGMENTED = "free but fragmented"
     RESERVATION = "kept by a reservation"
+    KEPT = "free but kept for others"
     NOT_TESTED = "not tested"
     TIMING = "pass timing"
+    SWITCHING = "hosts switching on"
+    OFF = "hosts switched off"
+    DOWN = "hosts out of order"
+    UNKNOWN = "not told"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +45,17 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a job waited, from its submission to its start, or to where it left the queue."""
+    """Why a job waited, from its submission to its start, or to where it left the queue.
+
+    `before` is what its submission waited for, where that is known; it is no part of the wait.
+    """
 
     job_id: str
     submit: float
     start: float | None
     end_of_wait: float
     intervals: tuple[Interval, ...]
+    before: tuple[Interval, ...] = ()
 
     @property
     def wait(self) -> float:

@@ -1,0 +1,15 @@
+"""Why jobs waited, for every policy, from the schedule alone."""
+
+from noctule.waits.causes import Cause, Explanation, Interval
+from noctule.waits.explain import Waits, explain
+from noctule.waits.totals import WaitTotals, wait_totals
+
+__all__ = [
+    "Cause",
+    "Explanation",
+    "Interval",
+    "WaitTotals",
+    "Waits",
+    "explain",
+    "wait_totals",
+]
