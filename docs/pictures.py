@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from noctule import (
+    HostSet,
     Platform,
     Schedule,
     Workload,
@@ -35,11 +36,16 @@ from noctule import (
     synthetic,
 )
 from noctule.compression import read_bytes
+from noctule.external_events import ExternalEvent, ExternalEvents
 from noctule.formats.headers import zone_told
+from noctule.formats.local_time import LocalClock
 from noctule.formats.rates import load_rates
 from noctule.formats.saving import save_schedule, save_workload
+from noctule.platform import PowerModel
+from noctule.plots.style import figure_of
 from noctule.policy import PolicySpec
 from noctule.traces import extract, find_extracts, load_trace
+from noctule.windows import Maintenance, Reservation, Windows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -252,13 +258,66 @@ def night_runs() -> tuple[tuple[str, Schedule], ...]:
 
 def night_sessions() -> Figure:
     """Draw the sessions of one user of that log, as EASY ran it."""
-    from noctule.session_picture import draw_sessions
+    from noctule.plots.session_boxes import sessions_figure
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "recorded.swf"
         save_schedule(night_runs()[1][1], path)
         found = sessions.find_sessions(load_workload(path), threshold=HOUR)
-    return draw_sessions(found, 7)
+    return sessions_figure(found, 7)
+
+
+def host_gantt() -> Figure:
+    """Draw three days in which hosts sleep, are maintained, kept for a user, and fail."""
+    off = {"off": 9.75, "switch_off_seconds": 6.1, "switch_off_watts": 101.0}
+    on = {"switch_on_seconds": 151.52, "switch_on_watts": 125.17}
+    power = PowerModel(idle=95.0, computing=190.74, **off, **on)
+    platform, workload = Platform.homogeneous(128, power=power), load_workload(NIGHT)
+    windows = Windows(
+        [
+            Maintenance(HostSet("0-23"), 5.5 * DAY, 6.2 * DAY, "new switches"),
+            Reservation(HostSet("100-127"), 6.5 * DAY, 7 * DAY, users=[13], name="course"),
+        ]
+    )
+    failed = HostSet("60-71")
+    happens = [
+        ExternalEvent(6.25 * DAY, "failed", failed),
+        ExternalEvent(6.7 * DAY, "restored", failed),
+    ]
+    events = ExternalEvents.from_events(happens)
+    schedule = simulate(
+        platform, workload, "easy(t_idle=300)", events, windows=windows, energy="exact"
+    )
+    return plots.gantt(
+        schedule,
+        window=metrics.Window(5.3 * DAY, 8 * DAY),
+        colour="wait",
+        stretches=[plots.stretches_of(windows, events, 128)],
+    )
+
+
+def kth_load() -> Figure:
+    """Draw how busy KTH-SP2 was under EASY, by the hours of its days and of its weeks."""
+    schedule = simulate(Platform.homogeneous(100), log("KTH-SP2"), "easy")
+    clock = LocalClock.of(log("KTH-SP2").headers, until=3.2e8)
+    with figure_of(2, 1.5, share_x=False) as (made, panels):
+        for axes, by in zip(panels, ("day", "week"), strict=True):
+            shown = plots.draw_load(axes, schedule, by=by, clock=clock)
+        made.colorbar(shown, ax=panels, label="hosts in use", pad=0.01)
+        return made
+
+
+def night_tradeoff() -> Figure:
+    """Draw policies with many orders between what most jobs see and what the worst off see."""
+    platform, workload = Platform.homogeneous(128), load_workload(NIGHT)
+    orders = ("fcfs", "sjf", "ljf", "smallest", "largest", "smallest_area", "wfp3")
+    drawn = ("mean_bounded_slowdown", "max_waiting_time")
+    points = []
+    for policy in ("easy", "conservative"):
+        for order in orders:
+            told = metrics.summary(simulate(platform, workload, f"{policy}(order={order})"))
+            points.append(plots.Point(told[drawn[0]], told[drawn[1]], policy, order))
+    return plots.tradeoff(points, *drawn)
 
 
 def sdsc_gantt() -> Figure:
@@ -323,6 +382,13 @@ PICTURES: Mapping[str, Callable[[], Figure]] = {
     "power-night": power_night,
     "sessions-night": night_sessions,
     "gantt-sdsc": sdsc_gantt,
+    "gantt-hosts": host_gantt,
+    "ladder-night": lambda: plots.ladder(night_runs()[:2]),
+    "load-kth": kth_load,
+    "waits-by-size": lambda: plots.waits(night_runs()[:2], by="size"),
+    "slowdown-night": lambda: plots.slowdown(night_runs()[:2]),
+    "changes-night": lambda: plots.changes(night_runs()[::-1][:2]),
+    "tradeoff-night": night_tradeoff,
     "lublin": lublin,
     "cirne": cirne,
     "batsim2016": batsim2016,

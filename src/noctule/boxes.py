@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,16 @@ class Boxes:
     def __len__(self) -> int:
         """Return the number of rectangles."""
         return len(self.left)
+
+    def where(self, chosen: npt.NDArray[np.bool_]) -> Boxes:
+        """Return some of the rectangles."""
+        return Boxes(
+            self.left[chosen],
+            self.right[chosen],
+            self.bottom[chosen],
+            self.top[chosen],
+            self.row[chosen],
+        )
 
     def corners(self) -> npt.NDArray[np.float64]:
         """Return the four corners of each rectangle, in an array of shape (n, 4, 2)."""
@@ -72,7 +83,8 @@ def occupancy(
     each cell is exact: four corners a rectangle go into a table of differences, twice summed up.
     """
     n_columns = len(time_edges) - 1
-    width = (time_edges[-1] - time_edges[0]) / n_columns
+    # of no time, nothing can be full
+    width = (time_edges[-1] - time_edges[0]) / n_columns or math.inf
     height = n_hosts / n_rows
     grid = np.zeros((n_rows + 2, n_columns + 2))
     bottom, top = (np.minimum(y, n_hosts) / height for y in (boxes.bottom, boxes.top))

@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 
 from noctule.errors import InputError
+from noctule.external_events import ExternalEvents
 from noctule.file_hashes import FileHash, hash_of, hash_of_text, sync, write_hashed
 from noctule.footprint import Footprint
 from noctule.footprint_files import FOOTPRINT_FILE_NAMES, footprint_texts
@@ -64,6 +65,7 @@ __all__ = [
     "SimulationOptions",
     "Timing",
     "check_target",
+    "events_again",
     "execute",
     "hosts_told_by",
     "read_manifest",
@@ -346,6 +348,12 @@ def windows_again(manifest: Manifest, folder: str | os.PathLike[str]) -> Windows
     """Read the windows of a run once more, if it had some; refuse those that changed."""
     path = manifest.options.windows
     return None if path is None else load_windows(_input_again(manifest, path, folder))
+
+
+def events_again(manifest: Manifest, folder: str | os.PathLike[str]) -> ExternalEvents | None:
+    """Read the external events of a run once more, if it had some; refuse those that changed."""
+    path = manifest.options.events
+    return None if path is None else load_events(_input_again(manifest, path, folder))
 
 
 def _input_again(manifest: Manifest, path: str, folder: str | os.PathLike[str]) -> str:

@@ -19,13 +19,14 @@ import pandas as pd
 
 from noctule.campaign import load_results
 from noctule.campaign.about import read_about
-from noctule.campaign_plots import kept_jobs
 from noctule.formats import load_workload
 from noctule.formats.local_time import LocalClock
-from noctule.lateness_plots import MONTH, scaling
 from noctule.metrics import steady_window, throughput, utilisation
-from noctule.plots import figure_of, save_figure
-from noctule.replay_figures import figure, session_figure
+from noctule.plots import save_figure
+from noctule.plots.campaign_runs import kept_jobs
+from noctule.plots.lateness import MONTH, draw_scaling
+from noctule.plots.replays import figure, session_figure
+from noctule.plots.style import figure_of
 from noctule.schedule import Schedule
 from noctule.sessions import find_sessions
 
@@ -351,13 +352,13 @@ def model_pictures(kth: Mapping[str, Mapping[str, Schedule]], log: Path, pages: 
 
 def scaling_picture(table: pd.DataFrame, pages: Path) -> None:
     """Draw figure 11."""
-    with figure_of(2, 3.0, shared=False) as (drawn, panels):
+    with figure_of(2, 3.0, share_x=False) as (drawn, panels):
         for axes, (log, runs) in zip(panels, table.groupby("log", sort=False), strict=True):
             series = {
                 str(name): list(zip(mine["n_jobs"], mine["additional_lateness"], strict=True))
                 for name, mine in runs.groupby("experiment", sort=False)
             }
-            scaling(axes, series)
+            draw_scaling(axes, series)
             axes.set_title(str(log))
         save_figure(drawn, pages / "figure-11.svg")
 

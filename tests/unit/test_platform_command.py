@@ -15,8 +15,8 @@ from noctule.commands.platform import platform as command
 from noctule.formats.platforms import load_platform, save_platform
 from noctule.network import NumberedNames
 from noctule.platform import HostKind, Hosts, Platform
-from noctule.platform_picture import draw_zones, lay_out
 from noctule.platform_report import kinds_by_name
+from noctule.plots.zones import lay_out, zones_figure
 
 
 @pytest.fixture(autouse=True)
@@ -188,11 +188,11 @@ def test_a_picture_of_very_many_zones_shows_some_of_them() -> None:
 
     assert len(box.inside) == 13
     assert box.inside[-1][2].lines == ["... and 20 more"]
-    assert draw_zones(loaded).get_size_inches()[0] < 30
+    assert zones_figure(loaded).get_size_inches()[0] < 30
 
 
 def test_a_platform_without_zones_cannot_be_drawn() -> None:
-    assert refusal(draw_zones, Platform.homogeneous(2)) == (
+    assert refusal(zones_figure, Platform.homogeneous(2)) == (
         "platform: no zone is described, nothing to draw"
     )
 

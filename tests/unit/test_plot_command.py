@@ -61,8 +61,8 @@ def test_power_is_drawn_with_the_rates_of_the_runs(tmp_path):
     for folders in ([plain], [plain, carbon]):
         assert run("power", *folders, "-o", tmp_path / "x.png", "--dpi", 50).exit_code == 0
         sizes.append(image.imread(tmp_path / "x.png").shape[0])
-    assert sizes[0] == 180  # one panel of 3 inches
-    assert sizes[1] == 230  # two of 2 inches
+    assert sizes[0] == 135  # 0.5 inches and a panel of 2.2
+    assert sizes[1] == 175  # 0.5 and two of 1.5
     other = powered_run(tmp_path, "--carbon", "60")
     with pytest.raises(InputError, match="got runs with different series of carbon or price"):
         run("power", carbon, other, "-o", tmp_path / "x.png")
@@ -77,7 +77,7 @@ def test_json_tells_what_was_drawn(tmp_path):
 
 
 def test_runs_have_the_names_of_their_folders_unless_these_are_the_same(tmp_path):
-    from noctule.plots import folder_names
+    from noctule.plots.runs import folder_names
 
     assert folder_names(("out/fcfs", "out/easy/")) == ["fcfs", "easy"]
     assert folder_names(("a/easy", "b/easy")) == ["a/easy", "b/easy"]

@@ -63,14 +63,14 @@ def test_by_user_needs_users_and_whole_runs(tmp_path):
 
 def test_every_figure_is_a_kind_of_picture():
     from noctule.commands.plot_replays import COMMANDS
-    from noctule.replay_figures import FIGURES
+    from noctule.plots.replays import FIGURES
 
     assert {command.name for command in COMMANDS} == {*FIGURES, "session-graphs"}
     assert {words[0] for words in KINDS} == set(FIGURES)
 
 
 def test_the_reference_tells_what_every_figure_shows():
-    from noctule.replay_figures import FIGURES
+    from noctule.plots.replays import FIGURES
 
     page = (Path(__file__).parents[2] / "docs" / "reference" / "plots.md").read_text()
     plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", page)
@@ -155,7 +155,7 @@ def test_the_table_of_a_campaign_tells_lateness(tmp_path):
 def test_campaigns_are_drawn_in_groups_that_differ_by_their_replay(tmp_path):
     pytest.importorskip("pyarrow")
     pytest.importorskip("matplotlib")
-    from noctule.campaign_plots import kept_runs
+    from noctule.plots.campaign_runs import kept_runs
 
     out = a_campaign(tmp_path, keep_jobs=True)
     groups = {title: [name for name, _ in runs] for title, runs in kept_runs(out)}

@@ -11,7 +11,7 @@ from trace_files import a_line, written
 
 from noctule.cli import main
 from noctule.console import ExitCode
-from noctule.session_picture import draw_sessions, longest_path
+from noctule.plots.session_boxes import longest_path, sessions_figure
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +78,7 @@ def test_a_user_is_drawn(suffix: str):
 
 
 def test_a_picture_tells_the_size_of_the_graph():
-    figure = draw_sessions(sessions_of(*FIGURE_1), 1)
+    figure = sessions_figure(sessions_of(*FIGURE_1), 1)
     (axes,) = figure.axes
     assert axes.get_title(loc="left") == ("user 1: 6 jobs in 4 sessions; longest path 3, arity 1")
     assert len(axes.patches) == 4
@@ -88,7 +88,7 @@ def test_a_picture_tells_the_size_of_the_graph():
 
 
 def test_a_long_graph_is_cut():
-    figure = draw_sessions(sessions_of(*((100 * i, 100 * i + 1) for i in range(90))), 1)
+    figure = sessions_figure(sessions_of(*((100 * i, 100 * i + 1) for i in range(90))), 1)
     (axes,) = figure.axes
     assert "90 sessions, the first 80 shown; longest path 90" in axes.get_title(loc="left")
     assert len(axes.patches) == 80

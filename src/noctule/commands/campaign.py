@@ -186,7 +186,7 @@ def show(
             )
         )
         if plot is not None:
-            from noctule.campaign_plots import save_comparison
+            from noctule.plots.campaigns import save_comparison
 
             save_comparison(folder, by, metrics[0], plot, confidence=confidence)
             console.talk.note(f"{plot}: written")

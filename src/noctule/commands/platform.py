@@ -71,11 +71,11 @@ def show(
         )
         console.talk.notes(loaded.notes)
         if output is not None:
-            from noctule.platform_picture import draw_zones
-            from noctule.plots import check_format, save_figure
+            from noctule.plots.style import check_format, save_figure
+            from noctule.plots.zones import zones_figure
 
             check_format(output)
-            save_figure(draw_zones(loaded), output)
+            save_figure(zones_figure(loaded), output)
             console.talk.note(f"{output}: written")
         console.show(route_result(loaded, *route) if route else platform_result(loaded))
     return ExitCode.OK

@@ -1,39 +1,31 @@
-"""noctule plot."""
+"""noctule plot: pictures of runs."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from noctule.commands.gathering import gathering
-from noctule.commands.plot_replays import COMMANDS, picture_options
-from noctule.console import ExitCode, Result, speaking
+from noctule.commands import plot_comparisons, plot_replays
+from noctule.commands.pictures import (
+    Picture,
+    Shown,
+    clock_of,
+    log_option,
+    picture_options,
+    shown_options,
+)
+from noctule.console import Console, ExitCode
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from noctule.metrics import Window
+    from noctule.plots import Stretch
     from noctule.rates import Rates
     from noctule.schedule import Schedule
 
-    Runs = list[tuple[str, Schedule]]
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """The options that all pictures have."""
-
-    directories: tuple[str, ...]
-    output: str
-    start: float | None
-    end: float | None
-    dpi: float
-    as_json: bool
-    quiet: bool
+_CLASSES = ["user", "state", "profile", "size", "runtime", "walltime"]
 
 
 @click.group()
@@ -41,44 +33,43 @@ def plot() -> None:
     """Draw the runs in DIR... as a picture (.pdf, .png or .svg)."""
 
 
-for _command in COMMANDS:
+for _command in (*plot_comparisons.COMMANDS, *plot_replays.COMMANDS):
     plot.add_command(_command)
-
-
-def _picture_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-    """Add what all pictures of runs over time have."""
-    gathered = gathering(Picture, "picture", command)
-    for option in (
-        click.option("--to", "end", type=float, metavar="S", help="Last second to show."),
-        click.option("--from", "start", type=float, metavar="S", help="First second to show."),
-    ):
-        gathered = option(gathered)
-    return picture_options(gathered)
 
 
 @plot.command()
 @click.option(
     "--colour",
-    type=click.Choice(["job", "user", "state"]),
+    type=click.Choice(["job", "wait", *_CLASSES]),
     default="job",
     show_default=True,
     help="What the colours tell apart.",
 )
-@_picture_options
-def gantt(*, picture: Picture, colour: str) -> ExitCode:
+@shown_options
+@picture_options
+def gantt(*, picture: Picture, shown: Shown, colour: str) -> ExitCode:
     """Show when which hosts ran which job, one panel a run."""
     from noctule import plots
 
-    return _draw(picture, lambda runs, window: plots.gantt(runs, window=window, colour=colour))
+    def figure(console: Console, columns: int) -> Figure:
+        runs = picture.runs()
+        stretches = [
+            _stretches(console, directory, schedule)
+            for directory, (_, schedule) in zip(picture.directories, runs, strict=True)
+        ]
+        window = shown.window(runs)
+        options: Any = {"window": window, "stretches": stretches, "columns": columns}
+        return plots.gantt(runs, colour=colour, **options)
+
+    return picture.save(figure)
 
 
 @plot.command()
-@_picture_options
-def utilisation(*, picture: Picture) -> ExitCode:
+@shown_options
+@picture_options
+def utilisation(*, picture: Picture, shown: Shown) -> ExitCode:
     """Show the share of the hosts in use over time."""
-    from noctule import plots
-
-    return _draw(picture, lambda runs, window: plots.utilisation(runs, window=window))
+    return _draw("utilisation", picture, shown)
 
 
 @plot.command()
@@ -89,33 +80,115 @@ def utilisation(*, picture: Picture) -> ExitCode:
     show_default=True,
     help="Count waiting jobs, or the hosts that they ask for.",
 )
-@_picture_options
-def queue(*, picture: Picture, unit: str) -> ExitCode:
+@shown_options
+@picture_options
+def queue(*, picture: Picture, shown: Shown, unit: str) -> ExitCode:
     """Show how many jobs were waiting over time."""
-    from noctule import plots
-
-    return _draw(picture, lambda runs, window: plots.queue(runs, window=window, unit=unit))
+    return _draw("queue", picture, shown, unit=unit)
 
 
 @plot.command()
-@_picture_options
-def waits(*, picture: Picture) -> ExitCode:
+@shown_options
+@picture_options
+def demand(*, picture: Picture, shown: Shown) -> ExitCode:
+    """Show the hosts in use, and those asked for besides, over time."""
+    return _draw("demand", picture, shown)
+
+
+@plot.command()
+@shown_options
+@picture_options
+def horizon(*, picture: Picture, shown: Shown) -> ExitCode:
+    """Show how long the waiting load would take as a liquid, over time."""
+    return _draw("horizon", picture, shown)
+
+
+@plot.command()
+@shown_options
+@picture_options
+def ladder(*, picture: Picture, shown: Shown) -> ExitCode:
+    """Show how many jobs had been submitted, started and ended up to each date."""
+    return _draw("ladder", picture, shown)
+
+
+@plot.command()
+@click.option(
+    "--by",
+    type=click.Choice(["day", "week", "host"]),
+    default="day",
+    show_default=True,
+    help="Hours of each day, hours of the week, or groups of hosts over time.",
+)
+@log_option
+@shown_options
+@picture_options
+def load(*, picture: Picture, shown: Shown, by: str, log: str | None) -> ExitCode:
+    """Show how busy the hosts were as a heat map."""
+    return _draw("load", picture, shown, by=by, clock=clock_of(log))
+
+
+@plot.command()
+@click.option("--by", type=click.Choice(_CLASSES), help="One line for each class of jobs.")
+@shown_options
+@picture_options
+def waits(*, picture: Picture, shown: Shown, by: str | None) -> ExitCode:
     """Show which share of the jobs waited at most so long."""
-    from noctule import plots
-
-    return _draw(picture, lambda runs, window: plots.waits(runs, window=window))
+    return _draw("waits", picture, shown, by=by)
 
 
 @plot.command()
-@_picture_options
-def power(*, picture: Picture) -> ExitCode:
+@shown_options
+@picture_options
+def slowdown(*, picture: Picture, shown: Shown) -> ExitCode:
+    """Show the bounded slowdown of jobs against their sizes and runtimes."""
+    return _draw("slowdown", picture, shown)
+
+
+@plot.command()
+@shown_options
+@picture_options
+def power(*, picture: Picture, shown: Shown) -> ExitCode:
     """Show the power of all hosts over time, and the rates that the runs were given."""
-    from noctule import plots
+    return _draw("power", picture, shown, rates=_common_rates(picture.directories))
 
-    def figure(runs: Runs, window: Window | None) -> Figure:
-        return plots.power(runs, window=window, rates=_common_rates(picture.directories))
 
-    return _draw(picture, figure)
+@plot.command()
+@shown_options
+@picture_options
+def energy(*, picture: Picture, shown: Shown) -> ExitCode:
+    """Show how much all hosts had drawn up to each date."""
+    return _draw("energy", picture, shown)
+
+
+def _draw(kind: str, picture: Picture, shown: Shown, **options: Any) -> ExitCode:
+    from noctule.plots import FIGURES
+
+    def figure(_: Console, columns: int) -> Figure:
+        runs = picture.runs()
+        drawn: Figure = FIGURES[kind](runs, window=shown.window(runs), columns=columns, **options)
+        return drawn
+
+    return picture.save(figure)
+
+
+def _stretches(console: Console, directory: str, schedule: Schedule) -> list[Stretch]:
+    """Return the maintenances, reservations and absences that a run was given, if they are told."""
+    from noctule.errors import InputError
+    from noctule.plots import stretches_of
+    from noctule.run import MANIFEST_FILE, events_again, read_manifest, windows_again
+
+    folder = Path(directory)
+    if not (folder / MANIFEST_FILE).is_file():
+        return []
+    manifest = read_manifest(folder / MANIFEST_FILE)
+    found: list[Any] = []
+    for again in (windows_again, events_again):
+        try:
+            found.append(again(manifest, folder))
+        except InputError as error:
+            console.talk.note(f"{directory}: not all that happened to hosts is shown: {error}")
+            found.append(None)
+    return stretches_of(found[0], found[1], schedule.platform.n_hosts)
 
 
 def _common_rates(directories: tuple[str, ...]) -> Rates:
@@ -132,35 +205,3 @@ def _common_rates(directories: tuple[str, ...]) -> Rates:
             f"{one}, {other}: got runs with different series of carbon or price, expected the same"
         )
     return next(iter(found), NO_RATES)
-
-
-def _draw(picture: Picture, figure_of: Callable[[Runs, Window | None], Figure]) -> ExitCode:
-    from noctule.plots import check_format, folder_names, save_figure
-    from noctule.schedule import Schedule
-
-    with speaking(as_json=picture.as_json, quiet=picture.quiet) as console:
-        check_format(picture.output)
-        names = folder_names(picture.directories)
-        schedules = [Schedule.load(directory) for directory in picture.directories]
-        runs = list(zip(names, schedules, strict=True))
-        figure = figure_of(runs, _window(picture, schedules))
-        save_figure(figure, picture.output, dpi=picture.dpi)
-        data: dict[str, Any] = {"output": picture.output, "runs": list(picture.directories)}
-        console.show(Result(data, lines=[f"{picture.output}: written"]))
-    return ExitCode.OK
-
-
-def _window(picture: Picture, schedules: list[Schedule]) -> Window | None:
-    """Return the stretch of time to show, if not everything is to be shown."""
-    from noctule.errors import InputError
-    from noctule.metrics import Window
-    from noctule.timeseries import span_of
-
-    if picture.start is None and picture.end is None:
-        return None
-    spans = [span_of(schedule) for schedule in schedules]
-    start = min(start for start, _ in spans) if picture.start is None else picture.start
-    end = max(end for _, end in spans) if picture.end is None else picture.end
-    if not (math.isfinite(start) and math.isfinite(end) and start < end):
-        raise InputError(f"--from, --to: got {start} to {end}, expected a later second to end with")
-    return Window(start, end)

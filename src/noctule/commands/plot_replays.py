@@ -2,104 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from noctule.commands.gathering import gathering
-from noctule.commands.options import output_options
-from noctule.console import ExitCode, Result, speaking
+from noctule.commands.pictures import Picture, clock_of, load_runs, log_option, picture_options
+from noctule.console import Console, ExitCode
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from noctule.formats.local_time import LocalClock
-    from noctule.replay_figures import Groups
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayPicture:
-    """The options that all pictures of replays have."""
-
-    directories: tuple[str, ...]
-    output: str
-    dpi: float
-    as_json: bool
-    quiet: bool
-
-
-def picture_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-    """Add what all pictures have."""
-    for option in (
-        click.option(
-            "--dpi",
-            type=click.FloatRange(min=10, max=2000),
-            default=150,
-            show_default=True,
-            help="Of a .png.",
-        ),
-        click.option("-o", "--output", required=True, metavar="FILE", help="Picture to write."),
-        click.argument("directories", metavar="DIR...", nargs=-1, required=True),
-    ):
-        command = option(command)
-    return output_options(command)
-
-
-def _options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-    return picture_options(gathering(ReplayPicture, "picture", command))
+    from noctule.plots.replays import Groups
 
 
 @click.command()
-@_options
-def submissions(*, picture: ReplayPicture) -> ExitCode:
+@picture_options
+def submissions(*, picture: Picture) -> ExitCode:
     """Show how many jobs a day were submitted over time."""
     return _draw("submissions", picture)
 
 
 @click.command()
-@_options
-def cumulative(*, picture: ReplayPicture) -> ExitCode:
+@picture_options
+def cumulative(*, picture: Picture) -> ExitCode:
     """Show how many jobs were submitted, and finished, up to each date."""
     return _draw("cumulative", picture)
 
 
 @click.command("mean-lateness")
-@_options
-def mean_lateness(*, picture: ReplayPicture) -> ExitCode:
+@picture_options
+def mean_lateness(*, picture: Picture) -> ExitCode:
     """Show the mean lateness of each user, beside the number of her jobs."""
     return _draw("mean-lateness", picture)
 
 
 @click.command("additional-lateness")
-@_options
-def additional_lateness(*, picture: ReplayPicture) -> ExitCode:
+@picture_options
+def additional_lateness(*, picture: Picture) -> ExitCode:
     """Show the additional lateness of each user, beside the number of her jobs."""
     return _draw("additional-lateness", picture)
 
 
 @click.command("lateness-spread")
-@_options
-def lateness_spread(*, picture: ReplayPicture) -> ExitCode:
+@picture_options
+def lateness_spread(*, picture: Picture) -> ExitCode:
     """Show the distribution of users' additional lateness."""
     return _draw("lateness-spread", picture)
 
 
 @click.command()
 @click.option("--than", "reference", metavar="RUN", help="Another run, instead of the log.")
-@_options
-def differences(*, picture: ReplayPicture, reference: str | None) -> ExitCode:
+@picture_options
+def differences(*, picture: Picture, reference: str | None) -> ExitCode:
     """Show how much later jobs were submitted than in the log."""
     return _draw("differences", picture, reference=reference)
 
 
 @click.command()
-@click.option("--log", metavar="FILE", help="The log, whose header tells dates and time zone.")
-@_options
-def week(*, picture: ReplayPicture, log: str | None) -> ExitCode:
+@log_option
+@picture_options
+def week(*, picture: Picture, log: str | None) -> ExitCode:
     """Show how many jobs were submitted in each hour of the week."""
-    return _draw("week", picture, clock=_clock(log))
+    return _draw("week", picture, clock=clock_of(log))
 
 
 @click.command()
@@ -110,43 +74,43 @@ def week(*, picture: ReplayPicture, log: str | None) -> ExitCode:
     metavar="N",
     help="Length of a window, which begins two weeks after the first submission; again for more.",
 )
-@_options
-def rebound(*, picture: ReplayPicture, months: tuple[float, ...]) -> ExitCode:
+@picture_options
+def rebound(*, picture: Picture, months: tuple[float, ...]) -> ExitCode:
     """Show throughput and utilisation in windows free of edge effects."""
-    from noctule.lateness_plots import MONTH
+    from noctule.plots.lateness import MONTH
 
     lengths: list[float | None] = [count * MONTH for count in months]
     return _draw("rebound", picture, lengths=lengths or [None])
 
 
 @click.command()
-@_options
-def arrivals(*, picture: ReplayPicture) -> ExitCode:
+@picture_options
+def arrivals(*, picture: Picture) -> ExitCode:
     """Show when each user submitted for the first time."""
     return _draw("arrivals", picture)
 
 
 @click.command()
-@_options
-def scaling(*, picture: ReplayPicture) -> ExitCode:
+@picture_options
+def scaling(*, picture: Picture) -> ExitCode:
     """Show the additional lateness of ever longer parts of a log."""
     return _draw("scaling", picture)
 
 
 @click.command("session-graphs")
-@_options
-def session_graphs(*, picture: ReplayPicture) -> ExitCode:
+@picture_options
+def session_graphs(*, picture: Picture) -> ExitCode:
     """Show how long and how wide users' graphs are, of sessions in DIR... (noctule sessions)."""
-    from noctule.plots import folder_names
-    from noctule.replay_figures import session_figure
+    from noctule.plots.replays import session_figure
+    from noctule.plots.runs import folder_names
     from noctule.sessions import load_sessions
 
-    def figure() -> Figure:
+    def figure(_: Console, columns: int) -> Figure:
         names = folder_names(picture.directories)
         found = [load_sessions(directory) for directory in picture.directories]
-        return session_figure(list(zip(names, found, strict=True)))
+        return session_figure(list(zip(names, found, strict=True)), columns=columns)
 
-    return _save(picture, figure)
+    return picture.save(figure)
 
 
 COMMANDS = (
@@ -164,42 +128,22 @@ COMMANDS = (
 )
 
 
-def _draw(kind: str, picture: ReplayPicture, **options: Any) -> ExitCode:
-    from noctule.replay_figures import figure
+def _draw(kind: str, picture: Picture, **options: Any) -> ExitCode:
+    from noctule.plots.replays import figure
 
-    return _save(picture, lambda: figure(kind, _groups(kind, picture.directories), **options))
+    def draw(_: Console, columns: int) -> Figure:
+        return figure(kind, _groups(kind, picture.directories), columns=columns, **options)
 
-
-def _save(picture: ReplayPicture, figure: Callable[[], Figure]) -> ExitCode:
-    from noctule.plots import check_format, save_figure
-
-    with speaking(as_json=picture.as_json, quiet=picture.quiet) as console:
-        check_format(picture.output)
-        save_figure(figure(), picture.output, dpi=picture.dpi)
-        data: dict[str, Any] = {"output": picture.output, "runs": list(picture.directories)}
-        console.show(Result(data, lines=[f"{picture.output}: written"]))
-    return ExitCode.OK
+    return picture.save(draw)
 
 
 def _groups(kind: str, directories: tuple[str, ...]) -> Groups:
     """Return the runs of folders in one group, and those of campaigns in groups of their own."""
-    from noctule.campaign_plots import is_campaign, kept_runs
-    from noctule.plots import folder_names
-    from noctule.schedule import Schedule
+    from noctule.plots.campaign_runs import is_campaign, kept_runs
 
-    folders = tuple(path for path in directories if not is_campaign(path))
-    names = folder_names(folders)
-    runs = [(name, Schedule.load(path)) for name, path in zip(names, folders, strict=True)]
+    runs = load_runs([path for path in directories if not is_campaign(path)])
     groups: list[tuple[str, Any]] = [("", runs)] if runs else []
     for path in directories:
         if is_campaign(path):
             groups += kept_runs(path, join_parts=kind == "scaling")
     return groups
-
-
-def _clock(log: str | None) -> LocalClock | None:
-    from noctule.formats import load_workload
-    from noctule.formats.local_time import LocalClock
-
-    # a replay may last longer than the log: ten years more are enough for any
-    return None if log is None else LocalClock.of(load_workload(log).headers, until=3.2e8)

@@ -27,7 +27,7 @@ def report(
     quiet: bool,
 ) -> ExitCode:
     """Write one interactive page about the runs in DIR..., one to eight."""
-    from noctule.plots import folder_names
+    from noctule.plots.runs import folder_names
     from noctule.report import load_report_run, write_report
     from noctule.report.page import check_report
 

@@ -69,7 +69,7 @@ def _check_outputs(
     output: str | None, user: str | None, picture: str | None, *, force: bool
 ) -> None:
     """Refuse what could not be written, before anything takes long."""
-    from noctule.plots import check_format
+    from noctule.plots.style import check_format
     from noctule.sessions.writing import check_sessions_folder
 
     if (user is None) != (picture is None):
@@ -109,9 +109,9 @@ def _find(
 
 def _draw(console: Console, found: Sessions, user: str | None, picture: str) -> None:
     from noctule.plots import save_figure
-    from noctule.session_picture import draw_sessions
+    from noctule.plots.session_boxes import sessions_figure
 
-    save_figure(draw_sessions(found, _label(found, user)), picture)
+    save_figure(sessions_figure(found, _label(found, user)), picture)
     console.talk.note(f"{picture}: written")
 
 

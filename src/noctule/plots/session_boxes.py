@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from noctule.columns import Floats
-from noctule.plots import PALETTE, figure_of
+from noctule.plots.style import PALETTE, figure_of
+from noctule.plots.texts import plain, unit_of
 from noctule.sessions import Sessions
 from noctule.sessions.graph import SessionGraph
 from noctule.workload import Label
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 _MOST_SESSIONS = 80
 _BOX, _PATH, _LINE = "#cfe3f1", PALETTE[3], "#888888"
 _HEIGHT = 0.6
-_UNITS = ((259_200.0, 86_400.0, "days"), (7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Layout:
         return width > 0.005 * (len(text) + 2) * self.length
 
 
-def draw_sessions(sessions: Sessions, user: Label) -> Figure:
+def sessions_figure(sessions: Sessions, user: Label) -> Figure:
     """Draw the first sessions of a user, from submission to end, and think times between them.
 
     The longest path is in colour. Boxes have the number of the session and, in brackets, that of
@@ -85,7 +85,7 @@ def _title(sessions: Sessions, user: Label, mine: range, length: int) -> str:
     graph = sessions.graph
     n_jobs = int(graph.n_jobs[mine.start : mine.stop].sum())
     arity = int(graph.n_dependents[mine.start : mine.stop].max())
-    whose = "nobody" if user is None else f"user {user}"
+    whose = "nobody" if user is None else f"user {plain(user)}"
     part = f", the first {_MOST_SESSIONS} shown" if len(mine) > _MOST_SESSIONS else ""
     return (
         f"{whose}: {n_jobs} jobs in {len(mine)} sessions{part}; "
@@ -101,7 +101,7 @@ def _laid_out(sessions: Sessions, shown: range) -> _Layout:
     # of a session whose end is not known, the submissions are shown
     ends = np.where(np.isfinite(ends), ends, sessions.record.submit_time[last_jobs])
     length = float(ends.max() - starts.min())
-    unit, name = next(((s, name) for least, s, name in _UNITS if length >= least), (1.0, "s"))
+    unit, name = unit_of(length)
     return _Layout(graph, shown, starts / unit, ends / unit, _lanes(starts, ends), name)
 
 

@@ -1,6 +1,6 @@
 """Figures of when users submit, and of how replays with feedback move the jobs of a log.
 
-Every function draws named schedules into a Matplotlib Axes; `noctule.replay_figures` puts them
+Every function draws named schedules into a Matplotlib Axes; `noctule.plots.replays` puts them
 together. What was recorded is grey, where a run moved it.
 
 After figures 2, 3, 7, 8 and 10 of Madon, Da Costa, Pierson, "Replay with feedback", Future
@@ -19,7 +19,9 @@ import numpy.typing as npt
 from noctule.errors import InputError
 from noctule.formats.local_time import HOURS, LocalClock
 from noctule.metrics import Window, lateness
-from noctule.plots import PALETTE, Runs, demand_runs, finish_time_axis, line_style, time_unit
+from noctule.plots.runs import Runs, named
+from noctule.plots.style import PALETTE, legend_above, line_style
+from noctule.plots.texts import finish_time_axis, plain, time_unit
 from noctule.record import Floats, has_ended
 from noctule.schedule import Schedule
 from noctule.user_metrics import coded_users
@@ -28,12 +30,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
-    "arrivals",
-    "cumulative",
-    "differences",
+    "draw_arrivals",
+    "draw_cumulative",
+    "draw_differences",
+    "draw_submissions",
+    "draw_week",
     "submission_span",
-    "submissions",
-    "week",
 ]
 
 _HOUR, _DAY, _WEEK = 3600.0, 86_400.0, 604_800.0
@@ -42,7 +44,7 @@ _MAX_POINTS = 300
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
-def submissions(axes: Axes, runs: Runs, *, window: Window | None = None) -> None:
+def draw_submissions(axes: Axes, runs: Runs, *, window: Window | None = None) -> None:
     """Show how many jobs a day were submitted over time, one line a run (figure 2).
 
     They are counted by the week, in stretches of less than two months by the day, and in those of
@@ -64,13 +66,13 @@ def submissions(axes: Axes, runs: Runs, *, window: Window | None = None) -> None
         axes.stairs(a_day(log), edges / unit, fill=True, color=_LOG, label="log")
     for i, (name, schedule) in enumerate(runs):
         dates = schedule.column("submit_time")
-        axes.stairs(a_day(dates), edges / unit, baseline=None, label=name, **line_style(i))
+        axes.stairs(a_day(dates), edges / unit, baseline=None, label=plain(name), **line_style(i))
     finish_time_axis(axes, shown, "submissions a day")
     axes.set_ylim(bottom=0)
-    axes.legend()
+    legend_above(axes)
 
 
-def cumulative(
+def draw_cumulative(
     axes: Axes, runs: Runs, *, what: str = "submitted", window: Window | None = None
 ) -> None:
     """Show how many jobs were submitted, or finished, up to each date (figure 3)."""
@@ -83,15 +85,15 @@ def cumulative(
     if log is not None and what == "submitted":
         axes.plot(*_counted(log, unit), color=_LOG, linewidth=4, label="log")
     for i, (name, dates) in enumerate(lines):
-        axes.plot(*_counted(dates, unit), label=name, **line_style(i))
+        axes.plot(*_counted(dates, unit), label=plain(name), **line_style(i))
     finish_time_axis(axes, shown, f"jobs {what}")
     axes.set_ylim(bottom=0)
-    axes.legend()
+    legend_above(axes)
 
 
-def differences(axes: Axes, runs: Runs, *, reference: str | None = None) -> None:
+def draw_differences(axes: Axes, runs: Runs, *, reference: str | None = None) -> None:
     """Show how much later each run submitted its jobs than the log, or another run (figure 7)."""
-    demand_runs(runs)
+    runs = named(runs)
     if reference is None:
         rows = [(name, lateness(schedule)) for name, schedule in runs]
         label = "later than in the log (days)"
@@ -102,34 +104,33 @@ def differences(axes: Axes, runs: Runs, *, reference: str | None = None) -> None
             raise InputError(f"differences: no run {reference!r}, expected one of {known}")
         other = others.pop(reference)
         rows = [(name, _later(schedule, other)) for name, schedule in others.items()]
-        label = f"later than with {reference} (days)"
+        label = f"later than with {plain(reference)} (days)"
     spreads(axes, [(name, values / _DAY) for name, values in rows])
     axes.set_xlabel(label)
 
 
-def week(axes: Axes, runs: Runs, *, clock: LocalClock | None = None) -> None:
+def draw_week(axes: Axes, runs: Runs, *, clock: LocalClock | None = None) -> None:
     """Show how many jobs were submitted in each hour of the week, in the mean (figure 8).
 
     Without the clock of the log, weeks begin at time 0.
     """
-    demand_runs(runs)
+    runs = named(runs)
     log = _log_of(runs)
     if log is not None:
         axes.stairs(_by_hour(log, clock), fill=True, color=_LOG, label="log")
     for i, (name, schedule) in enumerate(runs):
         hours = _by_hour(schedule.column("submit_time"), clock)
-        axes.stairs(hours, baseline=None, label=name, **line_style(i))
+        axes.stairs(hours, baseline=None, label=plain(name), **line_style(i))
     days = _DAYS if clock is not None else [f"day {day}" for day in range(1, 8)]
     axes.set_xticks(range(0, HOURS, 24), days)
     axes.set_xlim(0, HOURS)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("submissions an hour")
-    axes.grid(axis="x", color="0.9")
-    axes.set_axisbelow(True)
-    axes.legend()
+    axes.grid(axis="x")
+    legend_above(axes)
 
 
-def arrivals(axes: Axes, runs: Runs, *, window: Window | None = None) -> None:
+def draw_arrivals(axes: Axes, runs: Runs, *, window: Window | None = None) -> None:
     """Show when each user submitted for the first time, one row a run (figure 10).
 
     The coloured lines are the first and the last submission of the log.
@@ -144,7 +145,7 @@ def arrivals(axes: Axes, runs: Runs, *, window: Window | None = None) -> None:
             ends = np.array([log.min(), log.max()]) / unit
             axes.vlines(ends, -0.5, len(runs) - 0.5, color=PALETTE[3], linewidth=1.5)
     finish_time_axis(axes, shown, "")
-    axes.set_yticks(range(len(runs)), [name for name, _ in reversed(runs)])
+    axes.set_yticks(range(len(runs)), [plain(name) for name, _ in reversed(runs)])
     axes.set_ylim(-0.6, len(runs) - 0.4)
     axes.margins(x=0.01)
 
@@ -164,10 +165,9 @@ def spreads(axes: Axes, rows: Sequence[tuple[str, Floats]]) -> None:
         axes.plot([p25, p75], [row, row], color=PALETTE[0], linewidth=6, alpha=0.5)
         axes.plot([median], [row], "|", color=PALETTE[3], markersize=10)
     axes.axvline(0, color="0.7", linewidth=0.8, zorder=0)
-    axes.set_yticks(range(len(rows)), [name for name, _ in reversed(rows)])
+    axes.set_yticks(range(len(rows)), [plain(name) for name, _ in reversed(rows)])
     axes.set_ylim(-0.6, len(rows) - 0.4)
-    axes.grid(axis="x", color="0.9")
-    axes.set_axisbelow(True)
+    axes.grid(axis="x")
 
 
 def _dates(schedule: Schedule, what: str) -> Floats:
@@ -198,7 +198,7 @@ def _known_log(runs: Runs) -> list[Floats]:
 
 def submission_span(runs: Runs) -> Window:
     """Return the time from the first to the last submission, of the runs and of their log."""
-    demand_runs(runs)
+    runs = named(runs)
     dates = [schedule.column("submit_time") for _, schedule in runs]
     return _span([*dates, *_known_log(runs)])
 

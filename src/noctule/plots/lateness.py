@@ -1,6 +1,6 @@
 """Figures of how late users were, of what that depends on, and of the rebound.
 
-Every function draws into a Matplotlib Axes; `noctule.replay_figures` puts them together.
+Every function draws into a Matplotlib Axes; `noctule.plots.replays` puts them together.
 
 After figures 4, 5, 6, 9 and 11 of Madon, Da Costa, Pierson, "Replay with feedback", Future
 Generation Computer Systems 2024.
@@ -19,10 +19,12 @@ from noctule import metrics
 from noctule.errors import InputError
 from noctule.lateness import Lateness, additional_lateness
 from noctule.metrics import steady_window
-from noctule.plots import PALETTE, Runs, demand_runs, line_style
+from noctule.plots.runs import Runs, named
+from noctule.plots.style import PALETTE, legend_above, line_style
+from noctule.plots.submissions import spreads
+from noctule.plots.texts import plain
 from noctule.schedule import Schedule
 from noctule.sessions import Sessions, session_stats
-from noctule.submission_plots import spreads
 from noctule.user_metrics import lateness_of_users
 
 if TYPE_CHECKING:
@@ -30,11 +32,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MONTH",
-    "lateness_spread",
-    "rebound",
-    "scaling",
-    "session_graphs",
-    "user_lateness",
+    "draw_lateness_spread",
+    "draw_rebound",
+    "draw_scaling",
+    "draw_session_graphs",
+    "draw_user_lateness",
 ]
 
 _DAY = 86_400.0
@@ -60,13 +62,13 @@ _REBOUNDS = {"throughput": "jobs a day", "utilisation": "hosts in use"}
 _GRAPHS = {"longest_path": "longest path (sessions)", "arity": "sessions that depend on one"}
 
 
-def user_lateness(axes: Axes, runs: Runs, *, measure: str = "mean_lateness") -> None:
+def draw_user_lateness(axes: Axes, runs: Runs, *, measure: str = "mean_lateness") -> None:
     """Show how late each user was, beside how many jobs she submitted (figures 4 and 5).
 
     Both axes are logarithmic, that of the lateness to both sides of zero.
     """
     told = _measure(measure)
-    demand_runs(runs)
+    runs = named(runs)
     axes.set_xscale("log")
     axes.set_yscale("symlog", linthresh=told.linear)
     for i, (name, schedule) in enumerate(runs):
@@ -74,17 +76,17 @@ def user_lateness(axes: Axes, runs: Runs, *, measure: str = "mean_lateness") -> 
         n_jobs = [user.n_jobs for user in users]
         late = [getattr(user, measure) / told.unit for user in users]
         colour = PALETTE[i % len(PALETTE)]
-        axes.plot(n_jobs, late, "o", markersize=3, alpha=0.6, color=colour, label=name)
+        axes.plot(n_jobs, late, "o", markersize=3, alpha=0.6, color=colour, label=plain(name))
     axes.axhline(0, color="0.7", linewidth=0.8, zorder=0)
     axes.set_xlabel("jobs of the user")
     axes.set_ylabel(told.label)
-    axes.legend()
+    legend_above(axes)
 
 
-def lateness_spread(axes: Axes, runs: Runs, *, measure: str = "additional_lateness") -> None:
+def draw_lateness_spread(axes: Axes, runs: Runs, *, measure: str = "additional_lateness") -> None:
     """Show the distribution of users' lateness, one row a run (figure 5c)."""
     told = _measure(measure)
-    demand_runs(runs)
+    runs = named(runs)
     rows = [
         (name, np.array([getattr(user, measure) for user in _users(name, schedule)]) / told.unit)
         for name, schedule in runs
@@ -94,7 +96,7 @@ def lateness_spread(axes: Axes, runs: Runs, *, measure: str = "additional_latene
     axes.set_xlabel(f"{told.label} of users")
 
 
-def session_graphs(
+def draw_session_graphs(
     axes: Axes, sessions: Sequence[tuple[str, Sessions]], *, measure: str = "longest_path"
 ) -> None:
     """Show which share of the users has a path, or an arity, of at most so much (figure 6)."""
@@ -105,16 +107,16 @@ def session_graphs(
     for i, (name, found) in enumerate(sessions):
         values = sorted(getattr(user, measure) for user in session_stats(found).users)
         shares = np.arange(1, len(values) + 1) / len(values)
-        axes.step(values, shares, where="post", label=name, **line_style(i))
+        axes.step(values, shares, where="post", label=plain(name), **line_style(i))
     axes.set_xscale("symlog" if measure == "arity" else "log")
     axes.set_ylim(0, 1.02)
     axes.set_xlabel(_GRAPHS[measure])
     axes.set_ylabel("share of users")
-    axes.grid(color="0.9")
-    axes.legend()
+    axes.grid(visible=True)
+    legend_above(axes)
 
 
-def rebound(
+def draw_rebound(
     axes: Axes,
     runs: Runs,
     *,
@@ -128,7 +130,7 @@ def rebound(
     """
     if measure not in _REBOUNDS:
         raise InputError(f"rebound: measure: got {measure!r}, expected throughput or utilisation")
-    demand_runs(runs)
+    runs = named(runs)
     heights = [[_in_window(s, measure, length) for _, s in runs] for length in lengths]
     if all(math.isnan(height) for bars in heights for height in bars):
         raise InputError(
@@ -140,14 +142,13 @@ def rebound(
         at = np.arange(len(runs)) + (i - (len(lengths) - 1) / 2) * width
         label = "steady window" if length is None else f"{length / MONTH:g} months"
         axes.bar(at, bars, width, color=PALETTE[i % len(PALETTE)], label=label)
-    axes.set_xticks(range(len(runs)), [name for name, _ in runs], rotation=30, ha="right")
+    axes.set_xticks(range(len(runs)), [plain(name) for name, _ in runs], rotation=30, ha="right")
     axes.set_ylabel(_REBOUNDS[measure])
-    axes.grid(axis="y", color="0.9")
-    axes.set_axisbelow(True)
-    axes.legend()
+    axes.grid(axis="y")
+    legend_above(axes)
 
 
-def scaling(axes: Axes, series: Mapping[str, Sequence[Schedule | tuple[int, float]]]) -> None:
+def draw_scaling(axes: Axes, series: Mapping[str, Sequence[Schedule | tuple[int, float]]]) -> None:
     """Show the additional lateness of ever longer parts of a log, one line a series (figure 11).
 
     A series has a run of each part, or what is drawn of it: its jobs and their additional lateness.
@@ -155,13 +156,13 @@ def scaling(axes: Axes, series: Mapping[str, Sequence[Schedule | tuple[int, floa
     for i, (name, parts) in enumerate(series.items()):
         points = [_point(part) if isinstance(part, Schedule) else part for part in parts]
         sizes, late = zip(*sorted(points), strict=True)
-        axes.plot(sizes, late, marker="o", markersize=3, label=name, **line_style(i))
+        axes.plot(sizes, late, marker="o", markersize=3, label=plain(name), **line_style(i))
     axes.axhline(0, color="0.7", linewidth=0.8, zorder=0)
     axes.set_xlim(left=0)
     axes.set_xlabel("first jobs of the log")
     axes.set_ylabel("additional lateness (s)")
-    axes.grid(axis="y", color="0.9")
-    axes.legend()
+    axes.grid(axis="y")
+    legend_above(axes)
 
 
 def _measure(name: str) -> _Measure:

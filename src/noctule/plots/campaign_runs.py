@@ -1,4 +1,4 @@
-"""Pictures of campaigns: means and their intervals, and the runs whose jobs were kept."""
+"""The runs of campaigns whose jobs were kept, with names for figures of them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from noctule.campaign.about import CAMPAIGN_FILE, read_about
 from noctule.campaign.grid import MAIN_AXES
 from noctule.campaign.results import DONE, load_results
 from noctule.campaign.store import JOBS_FILE, Store
-from noctule.campaign_reports import axes_of
-from noctule.comparison import summarise
 from noctule.errors import InputError
-from noctule.plots import PALETTE, figure_of, save_figure
 from noctule.schedule import Schedule
 
 
@@ -66,30 +63,3 @@ def kept_runs(
 
 def _label(row: Mapping[str, Any], columns: Sequence[str]) -> str:
     return ", ".join(str(row[name]) for name in columns)
-
-
-def save_comparison(
-    folder: str | os.PathLike[str],
-    by: str,
-    metric: str,
-    path: str | os.PathLike[str],
-    *,
-    confidence: float = 0.95,
-) -> None:
-    """Draw the means of a metric with their intervals; the thick part is the normalised one."""
-    everything = load_results(folder)
-    table = everything[(everything["bound"] == "") & (everything["status"] == DONE)]
-    columns = axes_of(read_about(Path(folder)), table, by)
-    levels = summarise(table, by, metric, axes=columns, confidence=confidence).levels
-    with figure_of(1, 0.6 + 0.4 * len(levels)) as (figure, (axes,)):
-        for row, level in enumerate(reversed(levels)):
-            plain = [level.mean.low, level.mean.high]
-            narrowed = [level.normalised.low, level.normalised.high]
-            axes.plot(plain, [row, row], color=PALETTE[0], linewidth=1.5)
-            axes.plot(narrowed, [row, row], color=PALETTE[0], linewidth=5, alpha=0.5)
-            axes.plot([level.mean.value], [row], "o", color=PALETTE[0])
-        axes.set_yticks(range(len(levels)), [level.level for level in reversed(levels)])
-        axes.set_ylim(-0.6, len(levels) - 0.4)
-        axes.set_xlabel(f"{metric} (mean, {confidence:.0%} interval)")
-        axes.grid(axis="x", alpha=0.3)
-    save_figure(figure, path)

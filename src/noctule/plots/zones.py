@@ -38,7 +38,7 @@ class Box:
     joined: Sequence[tuple[int, int]] = ()
 
 
-def draw_zones(platform: Platform) -> Figure:
+def zones_figure(platform: Platform) -> Figure:
     """Draw the zones of a platform."""
     if not platform.network.zones:
         raise InputError(f"{platform.source or 'platform'}: no zone is described, nothing to draw")
