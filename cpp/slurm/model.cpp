@@ -43,7 +43,8 @@ void Model::decide(const View& view, std::span<const Event> events, Decisions& d
 void Model::catch_up(double now) {
     Priority& priority = controller_.priority();
     bool changed = false;
-    for (auto due = priority.next_recomputation(); due && *due <= now;
+    const double date = now + static_cast<double>(controller_.settings().epoch);
+    for (auto due = priority.next_recomputation(); due && *due <= date;
          due = priority.next_recomputation()) {
         changed |= priority.recompute(*due);
     }

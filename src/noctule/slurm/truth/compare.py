@@ -5,7 +5,8 @@
   the log, but whether a tick runs a pass, and which, is the model's;
 - first instants: the same with nothing but the first tick, cycle and full pass, and a period;
 - ensemble: free runs; ticks, backfill thread and full passes begin at phases drawn from
-  U[0, 1 s), U[0, bf_interval) and U[0, sched_interval), tests of time limits from U[0, 30 s).
+  U[0, 1 s), U[0, bf_interval) and U[0, sched_interval), tests of time limits from U[0, 30 s),
+  computations of priorities from U[0, PriorityCalcPeriod).
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from noctule.workload import Request as HostRequest
 
 _AFTER, _MOST_AFTER = 3, 20_000  # seconds between passes after those of a log, and how many
 _LIMIT_INTERVAL = 30  # seconds between tests of time limits
+_CALC_PERIOD = 300  # seconds between computations of priorities
 _NAMED = 5  # jobs that a sentence names
 _OVERTIME = 3600.0  # seconds that a job would run after its limit, where nothing tells
 
@@ -118,7 +120,18 @@ class Case:
         ]
         passes += [(date - self.epoch, "backfill") for date in log.cycles]
         passes.sort()
-        return Clocks.given([*passes, *self._passes_after(passes[-1][0])])
+        given = Clocks.given([*passes, *self._passes_after(passes[-1][0])])
+        return replace(given, first_calculation=self._first_calculation())
+
+    def _first_calculation(self) -> float:
+        """Return when priorities were last computed before the run, as far as the log tells.
+
+        A controller computes them when it starts, and then each period; its full passes count from
+        the same second.
+        """
+        full = [one.date - self.epoch for one in self.truth.log.passes if one.is_full]
+        period = self._calculation_period()
+        return (math.floor(full[0]) % period if full else 0) - float(period)
 
     def _passes_after(self, date: float) -> Iterator[tuple[float, PassKind]]:
         """Yield passes after the log, for jobs that the model has not started by its end."""
@@ -126,6 +139,9 @@ class Case:
         step = max(float(_AFTER), longest / _MOST_AFTER)
         for i in range(1, math.ceil(longest / step) + 1):
             yield date + i * step, "full"
+
+    def _calculation_period(self) -> int:
+        return self.settings.priority.calc_period or _CALC_PERIOD
 
     def given_ticks(self) -> Clocks:
         """Return the ticks and cycles of the log, and its first full pass."""
@@ -151,6 +167,7 @@ class Case:
             first_backfill=cycles[0] if cycles else last,
             first_full=math.floor(full[0]) if full else last,
             first_limit_check=min(log.time_limits.values(), default=self.epoch) - self.epoch,
+            first_calculation=self._first_calculation(),
         )
 
     def free_clocks(self, n: int, seed: int) -> list[Clocks]:
@@ -164,7 +181,8 @@ class Case:
         rng = random.Random(seed)
         scheduling = self.settings.scheduling
         begin = math.floor(self._jobs[0].submit_date) - self.epoch
-        lengths = (1, scheduling.bf_interval, scheduling.sched_interval, _LIMIT_INTERVAL)
+        period = self._calculation_period()
+        lengths = (1, scheduling.bf_interval, scheduling.sched_interval, _LIMIT_INTERVAL, period)
         columns = [_spread_phases(rng, n, max(1, length)) for length in lengths]
         return [
             Clocks(
@@ -172,8 +190,9 @@ class Case:
                 first_backfill=begin + backfill,
                 first_full=begin + full,
                 first_limit_check=begin + check,
+                first_calculation=begin + calculation - period,
             )
-            for tick, backfill, full, check in zip(*columns, strict=True)
+            for tick, backfill, full, check, calculation in zip(*columns, strict=True)
         ]
 
     def starts(self, clocks: Clocks) -> Starts:
