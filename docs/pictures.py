@@ -385,6 +385,7 @@ PICTURES: Mapping[str, Callable[[], Figure]] = {
     "gantt-hosts": host_gantt,
     "ladder-night": lambda: plots.ladder(night_runs()[:2]),
     "load-kth": kth_load,
+    "capacity-night": lambda: plots.capacity(night_runs()[:2]),
     "waits-by-size": lambda: plots.waits(night_runs()[:2], by="size"),
     "slowdown-night": lambda: plots.slowdown(night_runs()[:2]),
     "changes-night": lambda: plots.changes(night_runs()[::-1][:2]),

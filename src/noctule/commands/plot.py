@@ -112,6 +112,29 @@ def ladder(*, picture: Picture, shown: Shown) -> ExitCode:
 
 
 @plot.command()
+@shown_options
+@picture_options
+def capacity(*, picture: Picture, shown: Shown) -> ExitCode:
+    """Show where the capacity of the machine went over time: hosts in use, and why others not."""
+    from noctule import plots
+    from noctule.capacity import capacity as capacity_of
+    from noctule.run_waits import load_inputs
+
+    def figure(console: Console, columns: int) -> Figure:
+        runs = picture.runs()
+        counted = []
+        for directory, (name, schedule) in zip(picture.directories, runs, strict=True):
+            given = load_inputs(directory)
+            console.talk.notes(f"{name}: {note}" for note in given.notes)
+            parts = capacity_of(schedule, windows=given.windows, workload=given.workload)
+            counted.append(parts)
+        window = shown.window(runs)
+        return plots.capacity(runs, counted=counted, window=window, columns=columns)
+
+    return picture.save(figure)
+
+
+@plot.command()
 @click.option(
     "--by",
     type=click.Choice(["day", "week", "host"]),

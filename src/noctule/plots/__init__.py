@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from noctule.plots.capacities import capacity, draw_capacity
 from noctule.plots.changes import changes, draw_changes
 from noctule.plots.gantt import COLOURINGS, draw_gantt, gantt
 from noctule.plots.loads import LOADS, draw_load, load
@@ -52,8 +53,10 @@ __all__ = [
     "Point",
     "Runs",
     "Stretch",
+    "capacity",
     "changes",
     "demand",
+    "draw_capacity",
     "draw_changes",
     "draw_demand",
     "draw_energy",
@@ -93,6 +96,7 @@ FIGURES: Mapping[str, Callable[..., Any]] = {
     "demand": demand,
     "horizon": horizon,
     "ladder": ladder,
+    "capacity": capacity,
     "load": load,
     "waits": waits,
     "slowdown": slowdown,

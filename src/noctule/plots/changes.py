@@ -44,7 +44,7 @@ def changes(
             draw_changes(axes, before, after, what=what, window=span)
             told = axes.get_title(loc="left")
             told = told if columns == 2 else f"\n{told}"
-            axes.set_title(f"{plain(name)} against {plain(name_before)}: {told}")
+            axes.set_title(f"{plain(name)} against {plain(name_before)}: {told}", loc="left")
             axes.label_outer()
         return figure
 
@@ -90,7 +90,7 @@ def draw_changes(
         rasterized = len(later) > _RASTERISED
         axes.plot(submit[chosen] / unit, later[chosen], "o", rasterized=rasterized, **look)
     _label_axes(axes, span, later, what)
-    axes.set_title(_told(later, what))
+    axes.set_title(_told(later, what), loc="left")
 
 
 def _submissions(schedule: Schedule) -> Window:

@@ -65,7 +65,7 @@ def draw_utilisation(
     unit, _ = time_unit(span)
     axes.stairs(values, edges / unit, fill=True, color=PALETTE[0], alpha=0.8)
     axes.axhline(mean, color=GUIDE, linewidth=0.9, linestyle="dashed")
-    axes.set_title("no job ended" if math.isnan(mean) else f"mean {mean:.3f}")
+    axes.set_title("no job ended" if math.isnan(mean) else f"mean {mean:.3f}", loc="left")
     axes.set_ylim(0, 1.05)
     finish_time_axis(axes, span, "hosts in use")
 

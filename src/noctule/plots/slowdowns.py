@@ -83,8 +83,6 @@ def draw_slowdown(
         counted &= (submit >= window.start) & (submit <= window.end)
     column = schedule.column("n_hosts" if against == "size" else "runtime")[counted]
     x = np.maximum(column.astype(np.float64), 1.0)
-    _draw_points(axes, x, slow)
-    _draw_medians(axes, x, slow)
     least, most = (float(x.min()), float(x.max())) if len(x) else (1.0, 10.0)
     worst = max(float(slow.max()) if len(slow) else 1.0, 10.0)
     if against == "size":
@@ -94,6 +92,8 @@ def draw_slowdown(
     axes.set_xlim(least / 1.25, most * 1.25)
     scale_numbers(axes.yaxis, [1.0, worst])
     axes.set_ylim(0.9, worst * 1.3)
+    _draw_points(axes, x, slow)
+    _draw_medians(axes, x, slow)
     axes.set_xlabel(AGAINST[against])
     axes.set_ylabel("bounded slowdown")
     axes.grid(visible=True)

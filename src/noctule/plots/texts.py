@@ -56,7 +56,7 @@ def name_panel(axes: Axes, name: object, told: str = "") -> None:
     """Give a panel a title: a name, cut so that it has room, and what is told of it."""
     room = int(axes.bbox.width / axes.figure.dpi / _LETTER) - len(told)
     text = plain(name, longest=max(room, 12))
-    axes.set_title(": ".join(part for part in (text, told) if part))
+    axes.set_title(": ".join(part for part in (text, told) if part), loc="left")
 
 
 def duration(seconds: float) -> str:
