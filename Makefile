@@ -21,7 +21,7 @@ demo: $(VENV)/.installed
 	$(BIN)/noctule run examples/night.swf --hosts 128 --policy easy -o out/demo/easy --quiet
 	$(BIN)/noctule run examples/night.swf --hosts 128 --policy conservative -o out/demo/conservative
 	$(BIN)/noctule metrics out/demo/fcfs out/demo/easy out/demo/conservative
-	$(BIN)/python examples/gantt-svg.py out/demo/easy out/demo/easy.svg
+	$(BIN)/noctule report out/demo/fcfs out/demo/easy out/demo/conservative -o out/demo/report.html --title "A night under three policies"
 
 test: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist loadfile --ignore tests/simgrid
@@ -52,7 +52,7 @@ test-clients: $(VENV)/.installed
 # Pages of reports in a real Chromium; the screenshots of the documentation.
 test-browser: $(VENV)/.installed
 	tests/browser/install-chromium
-	NOCTULE_TEST_BROWSER=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/browser
+	NOCTULE_TEST_BROWSER=1 NOCTULE_SCREENSHOTS=docs/images/report $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/browser
 
 # The core with sanitizers, and its own tests.
 SANITIZED := build/sanitized
@@ -111,6 +111,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/sessions.py
 	$(BIN)/python bench/protocol.py
 	$(BIN)/python bench/fluid.py
+	$(BIN)/python bench/report.py
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix-only --quiet .

@@ -119,6 +119,20 @@ def test_the_wheel_zooms_all_figures_around_the_pointer(open_page, night_page, n
     assert ranges == [[start, end]] * 5
 
 
+def test_the_wheel_over_the_axis_of_hosts_zooms_hosts(open_page, night_page):
+    page = open_page(night_page)
+    before = period(page)
+    x, y = place_in_gantt(page, 0, before[0], 64)
+    page.mouse.move(x - 12, y)
+    page.mouse.wheel(0, -400)
+    settled(page)
+    low, high = page.evaluate(
+        "[...noctule.view.hostRanges.values()].flatMap(({start, end}) => [start, end])"
+    )
+    assert period(page) == before
+    assert 0 < low < 64 < high < 128
+
+
 def test_dragging_moves_and_a_double_click_shows_all(open_page, night_page):
     page = open_page(night_page, "t=200000~400000")
     x, y = place_in_gantt(page, 0, 300_000, 64)

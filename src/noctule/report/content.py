@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from noctule.record import STATE_WORDS, Floats
+from noctule.record import STATE_WORDS, Floats, has_ended
 from noctule.report.packing import PackedColumn, Packer, scale_of
 from noctule.report.runs import ReportRun
 from noctule.schedule import Schedule
@@ -42,12 +42,19 @@ def _run(run: ReportRun, packer: Packer) -> dict[str, Any]:
         "name": run.name,
         "n_hosts": schedule.platform.n_hosts,
         "n_jobs": len(schedule),
-        "span": list(span_of(schedule)),
+        "span": _span(schedule),
         "notes": [*schedule.notes, *run.notes],
         "columns": _columns(run, order, packer),
         "power": _power(schedule, packer),
         "manifest": None if run.manifest is None else msgspec.to_builtins(run.manifest),
     }
+
+
+def _span(schedule: Schedule) -> list[float]:
+    """Return the dates between which something happened; jobs that still wait or run included."""
+    first, last = span_of(schedule)
+    ended = has_ended(schedule.record.state)
+    return [first, last if ended.all() else max(last, schedule.end)]
 
 
 def job_order(schedule: Schedule) -> npt.NDArray[np.intp]:

@@ -65,7 +65,7 @@ class Figures {
 
   // A figure over time for an element; `yRange` and `formatter` are those of its other axis.
   // Glyphs are added to its plot before it is shown: BokehJS builds later ones in the background.
-  make(element, { height, yRange, yLabel, formatter, wheel = false, yPan = false }) {
+  make(element, { height, yRange, yLabel, formatter, whole = false, yPan = false }) {
     const plot = new Bokeh.Plot({
       x_range: this.view.range.follower(),
       y_range: yRange,
@@ -81,6 +81,7 @@ class Figures {
     const xAxis = new Bokeh.LinearAxis({ ticker: new TimeTicker(), formatter: new TimeFormatter() });
     const yAxis = new Bokeh.LinearAxis({ axis_label: yLabel, formatter });
     yAxis.ticker.desired_num_ticks = Math.max(2, Math.round(height / 60));
+    if (whole) yAxis.ticker.min_interval = 1;
     plot.add_layout(xAxis, "below");
     plot.add_layout(yAxis, "left");
     const grid = new Bokeh.Grid({ axis: yAxis, dimension: 1 });
@@ -93,11 +94,6 @@ class Figures {
     const brush = new Bokeh.BoxSelectTool({ dimensions: "width", renderers: [] });
     plot.add_tools(pan, brush);
     plot.toolbar.active_drag = pan;
-    if (wheel) {
-      const zoom = new Bokeh.WheelZoomTool({ dimensions: "width", speed: 1 / 900 });
-      plot.add_tools(zoom);
-      plot.toolbar.active_scroll = zoom;
-    }
     plot.on_event("selectiongeometry", ({ geometry, final }) => {
       if (final && geometry.type === "rect") {
         this.view.set("brush", [geometry.x0, geometry.x1].sort((a, b) => a - b));

@@ -22,7 +22,7 @@ class Gantt {
       yRange: this.view.hostRange(this.run).follower(),
       yLabel: "host",
       formatter: new CountFormatter(),
-      wheel: true,
+      whole: true,
       yPan: true,
     });
     const { plot, grid } = this.figure;
@@ -50,6 +50,7 @@ class Gantt {
     plot.on_event("mousemove", (event) => this.hover(event));
     plot.on_event("mouseleave", () => this.page.tip.hide());
     plot.on_event("tap", (event) => this.choose(event));
+    element.addEventListener("wheel", (event) => this.turnWheel(event), { passive: false });
     this.dress();
     await this.page.figures.show(this.figure);
     this.view.on("range hosts runs", this.redraw);
@@ -154,6 +155,23 @@ class Gantt {
     const [from, to] = row === undefined ? [NaN, NaN] : [this.run.submit[row], this.run.start[row]];
     const height = data.bottom.length ? (data.bottom[0] + data.top[0]) / 2 : NaN;
     this.waited.data = from < to ? { x0: [from], y0: [height], x1: [to], y1: [height] } : emptyWait();
+  }
+
+  // The wheel zooms time; beside the picture, over the axis of hosts, or with Shift, it zooms hosts.
+  turnWheel(event) {
+    event.preventDefault();
+    const { left, top } = this.figure.element.getBoundingClientRect();
+    const [sx, sy] = [event.clientX - left, event.clientY - top];
+    const { bbox, x_scale: x, y_scale: y } = this.figure.view.frame;
+    // browsers turn the wheel sideways with Shift
+    const factor = Math.exp(Math.max(-240, Math.min(240, event.deltaY || event.deltaX)) / 480);
+    if (!event.shiftKey && Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      this.view.pan(event.deltaX / bbox.width);
+    } else if (sx < bbox.left || event.shiftKey) {
+      this.view.hostRange(this.run).zoom(factor, y.invert(sy), [0, this.run.nHosts]);
+    } else {
+      this.view.zoom(factor, x.invert(sx));
+    }
   }
 
   hover({ x, y, sx, sy }) {

@@ -18,6 +18,9 @@ const numberText = (value) => {
   return plainNumber.format(value);
 };
 
+// A count with its noun.
+const countText = (value, noun) => `${wholeNumber.format(value)} ${noun}${value === 1 ? "" : "s"}`;
+
 const percentText = (share) => (Number.isNaN(share) ? "–" : `${(100 * share).toFixed(1)} %`);
 
 // Seconds of a stretch of time: 42 s, 3 min 20 s, 5 h 02 min, 3 d 4 h.
@@ -56,7 +59,7 @@ const tickText = (seconds, step) => {
   if (rest === 0) return `day ${wholeNumber.format(day)}`;
   if (step >= MINUTE) return `${hour}:${minute}`;
   const second = rest % MINUTE;
-  const told = step >= 1 ? twoDigits(Math.round(second)) : second.toFixed(3);
+  const told = step >= 1 ? twoDigits(Math.round(second)) : second.toFixed(3).padStart(6, "0");
   return `${hour}:${minute}:${told}`;
 };
 

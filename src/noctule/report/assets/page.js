@@ -34,12 +34,12 @@ const buildPage = async () => {
 };
 
 const describe = ({ content, runs, view }) => {
-  const jobs = [...new Set(runs.map((run) => wholeNumber.format(run.nJobs)))].join(" / ");
-  const hosts = [...new Set(runs.map((run) => wholeNumber.format(run.nHosts)))].join(" / ");
-  const facts = `${jobs} jobs · ${hosts} hosts · ${durationText(view.full[1] - view.full[0])}`;
-  document.getElementById("subtitle").textContent = facts;
+  const each = (tell) => [...new Set(runs.map(tell))].join(" / ");
+  const facts = [each((run) => countText(run.nJobs, "job")), each((run) => countText(run.nHosts, "host"))];
+  if (runs.some((run) => run.nJobs)) facts.push(durationText(view.full[1] - view.full[0]));
+  document.getElementById("subtitle").textContent = facts.join(" · ");
   const notes = runs.flatMap((run) => run.told.notes.map((note) => `${run.name}: ${note}`));
-  if (runs.some((run) => run.nJobs && !run.nBoxes)) notes.push("Hosts of jobs are not told.");
+  if (runs.some((run) => !run.nBoxes && run.start.some((date) => !Number.isNaN(date)))) notes.push("Hosts of jobs are not told.");
   if (runs.every((run) => !run.nJobs)) notes.push("There are no jobs to show.");
   const list = document.getElementById("notes");
   list.replaceChildren(...notes.map((note) => element("li", {}, note)));
@@ -72,7 +72,10 @@ const buildGantts = async (page) => {
   const arrange = () => {
     target.classList.toggle("columns", page.view.get("layout") === "columns");
     const shown = new Set(page.view.shownRuns);
-    for (const gantt of page.gantts) gantt.element.hidden = !shown.has(gantt.run);
+    for (const gantt of page.gantts) {
+      gantt.element.hidden = !shown.has(gantt.run);
+      gantt.figure.plot.height = heightOfGantt(shown.size);
+    }
   };
   page.view.on("runs layout", arrange);
   arrange();
@@ -96,7 +99,7 @@ const legendEntry = (label, colour) =>
 
 const SERIES_FIGURES = [
   ["utilisation", "Utilisation", { label: "hosts in use", formatter: PercentFormatter, text: percentText, most: 1.02 }],
-  ["queue", "Queue", { label: "waiting jobs", formatter: CountFormatter, text: numberText }],
+  ["queue", "Queue", { label: "waiting jobs", formatter: CountFormatter, text: numberText, whole: true }],
   ["power", "Power", { label: "watts", formatter: CountFormatter, text: numberText }],
 ];
 

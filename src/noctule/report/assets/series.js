@@ -2,13 +2,14 @@
 // mean of each pixel with the least and the largest value around it.
 
 class SeriesFigure {
-  constructor(name, page, { label, formatter, text, most = null }) {
+  constructor(name, page, { label, formatter, text, whole = false, most = null }) {
     this.name = name;
     this.page = page;
     this.view = page.view;
     this.label = label;
     this.formatter = formatter;
     this.text = text;
+    this.whole = whole;
     this.most = most;
     this.yRange = new Bokeh.Range1d({ start: 0, end: most ?? 1 });
     this.lines = [];
@@ -21,6 +22,7 @@ class SeriesFigure {
       yRange: this.yRange,
       yLabel: this.label,
       formatter: this.formatter,
+      whole: this.whole,
     });
     for (const run of this.page.runs) this.lines.push(this.addLine(run));
     const { plot } = this.figure;

@@ -18,6 +18,12 @@ class SharedRange {
     this.changed();
   }
 
+  zoom(factor, centre, [least, most] = [-Infinity, Infinity]) {
+    const start = centre - (centre - this.start) * factor;
+    const end = centre + (this.end - centre) * factor;
+    this.set(Math.max(start, least), Math.min(end, most));
+  }
+
   follower() {
     const range = new Bokeh.Range1d({ start: this.start, end: this.end });
     range.change.connect(() => this.set(range.start, range.end));
@@ -99,8 +105,7 @@ class View {
   }
 
   zoom(factor, centre = (this.range.start + this.range.end) / 2) {
-    const { start, end } = this.range;
-    this.show(centre - (centre - start) * factor, centre + (end - centre) * factor);
+    this.range.zoom(factor, centre);
   }
 
   pan(share) {
@@ -114,11 +119,12 @@ const MANY_BOXES = 20000;
 const LAYOUTS = ["stacked", "columns"];
 const THEMES = ["auto", "light", "dark"];
 
+// From the first submission to the last end; what still runs reaches a little beyond.
 const fullSpan = (runs) => {
-  const begins = runs.map((run) => run.span[0]);
-  const ends = runs.map((run) => run.span[1]);
-  const [from, to] = [Math.min(...begins), Math.max(...ends)];
-  return to > from ? [from, to] : [from - 1, from + 1];
+  const from = Math.min(...runs.map((run) => run.span[0]));
+  const to = Math.max(...runs.map((run) => run.span[1]), from);
+  const stillRuns = runs.some((run) => run.end.includes(Infinity));
+  return [from, to > from ? to + (stillRuns ? 0.04 * (to - from) : 0) : from + 1];
 };
 
 // ------------------------------------------------------------------ the address

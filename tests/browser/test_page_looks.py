@@ -1,0 +1,135 @@
+"""Everybody can read a page: names for what has no text, contrasts, paper, small windows."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from page_actions import settled
+
+import noctule as nt
+from noctule.report import ReportRun, write_report
+
+# the rules of WCAG 2.2: https://www.w3.org/TR/WCAG22/#contrast-minimum
+LEAST_CONTRAST = 4.5
+
+
+def luminance(colour: str) -> float:
+    parts = [float(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+TEXTS_WITH_GROUNDS = """() => {
+    const ground = (element) => {
+        for (let at = element; at; at = at.parentElement) {
+            const colour = getComputedStyle(at).backgroundColor;
+            if (colour !== "rgba(0, 0, 0, 0)" && colour !== "transparent") return colour;
+        }
+        return "rgb(255, 255, 255)";
+    };
+    const texts = [...document.querySelectorAll("body *")].filter((element) =>
+        element.checkVisibility() && !element.disabled && !element.closest("script, style") &&
+        [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
+    return texts.map((element) =>
+        [element.textContent.slice(0, 40), getComputedStyle(element).color, ground(element)]);
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_all_texts_stand_out_from_what_is_behind_them(theme, open_page, night_page):
+    page = open_page(night_page, f"theme={theme}&job=600&brush=220000~230000")
+    found = page.evaluate(TEXTS_WITH_GROUNDS)
+    assert len(found) > 100
+    weak = [told for told in found if contrast(told[1], told[2]) < LEAST_CONTRAST]
+    assert weak == []
+    labels = page.evaluate(
+        "noctule.figures.all.map(({xAxis, plot}) => "
+        "[xAxis.major_label_text_color, plot.background_fill_color])"
+    )
+    for ink, ground in labels:
+        rgb = [
+            f"rgb({', '.join(str(int(c[i : i + 2], 16)) for i in (1, 3, 5))})"
+            for c in (ink, ground)
+        ]
+        assert contrast(*rgb) >= LEAST_CONTRAST
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_follows_the_theme_of_the_system(scheme, open_page, night_page):
+    page = open_page(night_page, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    page.emulate_media(color_scheme="light" if scheme == "dark" else "dark")
+    settled(page)
+    assert page.evaluate("document.documentElement.dataset.theme") != scheme
+
+
+def test_all_that_can_be_used_has_a_name_and_is_reached_by_the_keyboard(open_page, night_page):
+    page = open_page(night_page)
+    for role in ("button", "combobox", "checkbox", "figure"):
+        for used in page.get_by_role(role).all():
+            name = used.evaluate(
+                "(e) => e.getAttribute('aria-label') || e.innerText || e.labels?.[0]?.innerText"
+            )
+            assert name, used.evaluate("(e) => e.outerHTML")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.type") == "search"
+    width = page.evaluate("getComputedStyle(document.activeElement).outlineWidth")
+    assert width == "3px"
+
+
+def test_paper_gets_the_figures_without_the_buttons(open_page, night_page):
+    page = open_page(night_page, "theme=dark")
+    page.emulate_media(media="print")
+    settled(page)
+    assert not page.locator(".controls").is_visible()
+    assert page.locator("figure.gantt").first.is_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_a_small_window_needs_no_sideways_scrolling(open_page, night_page):
+    page = open_page(night_page)
+    page.set_viewport_size({"width": 480, "height": 800})
+    settled(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 480
+
+
+JOBS = "job_id,submit_time,start_time,finish_time,hosts\n"
+ODD = {
+    "no jobs": (JOBS, 4, "There are no jobs to show."),
+    "one job on one host": (JOBS + "1,0,5,100,0\n", 1, ""),
+    "a million hosts": (JOBS + "1,0,5,100,0-999999\n2,3,100,200,7\n", 1_000_000, ""),
+    "jobs without hosts": (
+        "job_id,submit_time,start_time,finish_time,n_hosts\n1,0,5,100,2\n",
+        4,
+        "Hosts of jobs are not told.",
+    ),
+    "only a job that never started": (JOBS + "1,7,,,\n", 4, ""),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_odd_runs_have_a_sensible_page(kind, open_page, tmp_path: Path):
+    text, n_hosts, note = ODD[kind]
+    (tmp_path / "jobs.csv").write_text(text)
+    schedule = nt.Schedule.from_jobs_csv(tmp_path / "jobs.csv", n_hosts)
+    other = nt.Schedule.from_jobs_csv(tmp_path / "jobs.csv", n_hosts + 1)
+    runs = [ReportRun.of("odd", schedule), ReportRun.of("other platform", other)]
+    write_report(runs, tmp_path / "odd.html")
+    page: Any = open_page(tmp_path / "odd.html")
+    assert page.locator("#notes").inner_text() == note
+    start, end = page.evaluate("noctule.view.full")
+    assert math.isfinite(start)
+    assert start < end
+    page.keyboard.press("+")
+    settled(page)
+    assert page.locator("#trouble").is_hidden()
