@@ -212,12 +212,15 @@ Plugins plugins_of(const Settings& settings) {
 }
 
 NativePolicy make_slurm(std::shared_ptr<const Settings> settings, const BoundRequests& requests,
-                        const Drive& drive, bool keep_passes) {
+                        const Drive& drive, bool keep_passes, bool keep_reasons) {
     const auto shared = std::make_shared<const Requests>(requests.jobs);
     const auto made_for = [=](Absences) {
         auto model = std::make_unique<Model>(settings, *shared, plugins_of(*settings), drive);
         if (keep_passes) {
             model->keep_passes();
+        }
+        if (keep_reasons) {
+            model->keep_reasons();
         }
         return std::unique_ptr<Policy>(std::move(model));
     };
@@ -266,6 +269,21 @@ passes_of(const NativePolicy& native) {
     return told;
 }
 
+std::vector<std::tuple<double, int, int, std::string>> reasons_of(const NativePolicy& native,
+                                                                  JobIndex job) {
+    const Controller& controller = model_of(native).controller();
+    if (job >= controller.statuses().size()) {
+        throw InputError("slurm: got job " + std::to_string(job) + ", expected one of " +
+                         std::to_string(controller.statuses().size()));
+    }
+    std::vector<std::tuple<double, int, int, std::string>> told;
+    for (const ReasonChange& change : controller.reasons().changes(job)) {
+        told.emplace_back(change.time, static_cast<int>(change.kind),
+                          static_cast<int>(change.reason), controller.reasons().text(change.detail));
+    }
+    return told;
+}
+
 std::vector<int> started_by(const NativePolicy& native) {
     std::vector<int> told;
     for (const JobStatus& status : model_of(native).controller().statuses()) {
@@ -289,13 +307,15 @@ void bind_slurm(nb::module_& module) {
     bind_requests(module);
     bind_drive(module);
     module.def("slurm_policy", &make_slurm, nb::arg("settings"), nb::arg("requests"),
-               nb::arg("clocks"), nb::arg("keep_passes") = false,
+               nb::arg("clocks"), nb::arg("keep_passes") = false, nb::arg("keep_reasons") = false,
                "Return Slurm's schedulers as a policy.");
     module.def("slurm_statistics", &statistics_of, nb::arg("policy"),
                nb::sig("def slurm_statistics(policy: NativePolicy) -> dict[str, object]"),
                "Return what the schedulers did, as sdiag tells it.");
     module.def("slurm_passes", &passes_of, nb::arg("policy"),
                "Return the passes: date, kind, jobs queued, tested and started.");
+    module.def("slurm_reasons", &reasons_of, nb::arg("policy"), nb::arg("job"),
+               "Return why a job was not started: date, kind of pass, reason and more about it.");
     module.def("slurm_started_by", &started_by, nb::arg("policy"),
                "Return who started each job: 0 nobody, 1 the main scheduler, 2 backfilling.");
     module.def("slurm_killed", &killed, nb::arg("policy"),

@@ -33,8 +33,7 @@ class AccountLimits final : public Limits {
     void start(JobIndex job, std::uint32_t partition, const Choice& choice, Seconds now) override;
     void end(JobIndex job, Seconds now) override;
 
-    // What held it back when it was last tried; null if nothing did.
-    const BlockingLimit* blocked_by(JobIndex job) const;
+    const BlockingLimit* blocked_by(JobIndex job) const override;
 
   private:
     struct Running {

@@ -63,6 +63,7 @@ std::optional<double> Backfill::resume(const Moment& moment, double time) {
 void Backfill::finish(double time) {
     under_way_ = false;
     reached_end_ = next_ >= controller_.queue().records().size();
+    controller_.reasons().end_pass(begun_, PassKind::backfill);
     controller_.queue().compact();
     if (reached_end_) {
         next_ = controller_.queue().records().size();
@@ -74,11 +75,18 @@ void Backfill::finish(double time) {
                                 time - begun_ + worked_us_ * 1e-6});
 }
 
-bool Backfill::is_over(double time) const {
+std::string_view Backfill::why_over(double time) const {
     const Parameters& parameters = controller_.parameters();
-    return time - begun_ + worked_us_ * 1e-6 >= parameters.bf_max_time ||
-           n_tested_ >= parameters.bf_max_job_test ||
-           (parameters.bf_max_job_start > 0 && n_started_ >= parameters.bf_max_job_start);
+    if (time - begun_ + worked_us_ * 1e-6 >= parameters.bf_max_time) {
+        return "bf_max_time";
+    }
+    if (n_tested_ >= parameters.bf_max_job_test) {
+        return "bf_max_job_test";
+    }
+    if (parameters.bf_max_job_start > 0 && n_started_ >= parameters.bf_max_job_start) {
+        return "bf_max_job_start";
+    }
+    return "";
 }
 
 std::optional<double> Backfill::walk(const Moment& moment, double time) {
@@ -88,10 +96,15 @@ std::optional<double> Backfill::walk(const Moment& moment, double time) {
         note_conditions(record);
         if (!record.live || controller_.status(record.job).submitted > pass_now_ ||
             !controller_.is_queued(moment, record)) {
+            controller_.note_unqueued(moment, record);
             continue;
         }
-        if (is_over(time) ||
-            (parameters.bf_queue_limit > 0 && n_looked_at_ >= parameters.bf_queue_limit)) {
+        std::string_view over = why_over(time);
+        if (parameters.bf_queue_limit > 0 && n_looked_at_ >= parameters.bf_queue_limit) {
+            over = "bf_queue_limit";
+        }
+        if (!over.empty()) {
+            controller_.note_rest(moment, next_, Reason::not_tested, over);
             break;
         }
         if (worked_us_ > parameters.bf_yield_interval_us) {
@@ -105,6 +118,7 @@ std::optional<double> Backfill::walk(const Moment& moment, double time) {
         }
         ++n_looked_at_;
         if (!look_at(moment, record)) {
+            controller_.note_rest(moment, next_ + 1, Reason::not_tested, "bf_node_space_size");
             break;
         }
     }
@@ -172,9 +186,7 @@ bool Backfill::look_at(const Moment& moment, const QueueRecord& record) {
             continue;
         }
         if ((task == 0 && !controller_.is_queued(moment, record)) ||
-            !controller_.limits().allows(job, record.partition, moment.now) ||
-            (!parameters.bf_licenses && !controller_.has_licenses(request)) ||
-            counts_exceeded(record)) {
+            !may_be_tried(moment, record, job)) {
             return true;
         }
         const auto [least, wanted] = controller_.node_bounds(job, record.partition);
@@ -194,7 +206,7 @@ bool Backfill::look_at(const Moment& moment, const QueueRecord& record) {
             return false;
         }
         if (outcome == Outcome::started) {
-            if (is_over(begun_)) {
+            if (!why_over(begun_).empty()) {
                 return true;
             }
             continue; // with the next task, which has become the first
@@ -203,6 +215,24 @@ bool Backfill::look_at(const Moment& moment, const QueueRecord& record) {
             return true;
         }
         ++task;
+    }
+    return true;
+}
+
+// Whether a task is tried, as far as that does not depend on nodes.
+bool Backfill::may_be_tried(const Moment& moment, const QueueRecord& record, JobIndex task) {
+    if (!controller_.limits().allows(task, record.partition, moment.now)) {
+        controller_.note_limit(task);
+        return false;
+    }
+    if (!controller_.parameters().bf_licenses &&
+        !controller_.has_licenses(controller_.request(task))) {
+        controller_.note_licenses(task);
+        return false;
+    }
+    if (counts_exceeded(record)) {
+        controller_.reasons().note(task, Reason::not_tested, "bf_max_job_part, _user or _assoc");
+        return false;
     }
     return true;
 }
@@ -222,6 +252,7 @@ std::optional<Seconds> Backfill::find_nodes(const Attempt& attempt, Seconds star
         controller_.keep_usable(attempt.job, start, duration, partition_nodes_);
     later = space_.usable(partition_nodes_, start, std::max(start, now_) + duration, attempt.least,
                           available_);
+    note_nodes(attempt, start);
     worked_us_ += controller_.parameters().cost.reservation_record *
                   static_cast<double>(space_.stretches().size());
     if (window_end > 0 && (later == 0 || window_end < later)) {
@@ -240,6 +271,18 @@ std::optional<Seconds> Backfill::find_nodes(const Attempt& attempt, Seconds star
         hold_until(space_.next_begin(now_ + duration) - duration);
     }
     return enough ? std::optional(start) : std::nullopt;
+}
+
+// Notes what keeps a job from starting now, if anything will.
+void Backfill::note_nodes(const Attempt& attempt, Seconds start) {
+    if (!controller_.reasons().is_kept() || (start > now_ && !attempt.record.reserved)) {
+        return;
+    }
+    const bool are_reserved = start > now_ || partition_nodes_.count() < attempt.least;
+    const bool are_planned = available_.count() < partition_nodes_.count();
+    controller_.reasons().note(attempt.job, are_reserved  ? Reason::reservation
+                                          : are_planned ? Reason::priority
+                                                        : Reason::resources);
 }
 
 Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt, bool& tested) {
@@ -323,8 +366,11 @@ bool Backfill::start_now(const Moment& moment, const Attempt& attempt) {
         return false;
     }
     const std::optional<Choice> choice = controller_.select().run_now(attempt.on(available_));
-    if (!choice ||
-        !controller_.limits().allows(attempt.job, attempt.record.partition, *choice, moment.now)) {
+    if (!choice) {
+        return false;
+    }
+    if (!controller_.limits().allows(attempt.job, attempt.record.partition, *choice, moment.now)) {
+        controller_.note_limit(attempt.job);
         return false;
     }
     const JobIndex job = attempt.job;

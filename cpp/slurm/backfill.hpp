@@ -49,16 +49,19 @@ class Backfill {
     void finish(double time);
     void plan_afresh();
     bool repeats_itself(const Moment& moment) const;
-    bool is_over(double time) const;
+    // The parameter by which the pass ends here, if one does.
+    std::string_view why_over(double time) const;
     bool counts_exceeded(const QueueRecord& record);
     bool plans_nothing(const Moment& moment, const QueueRecord& record) const;
     bool look_at(const Moment& moment, const QueueRecord& record);
+    bool may_be_tried(const Moment& moment, const QueueRecord& record, JobIndex task);
     Outcome try_job(const Moment& moment, const Attempt& attempt, bool& tested);
     std::optional<Seconds> find_nodes(const Attempt& attempt, Seconds start, Seconds duration,
                                       Seconds& later);
     bool follows_predictions() const;
     bool start_now(const Moment& moment, const Attempt& attempt);
     void extend_limit(JobIndex job, Seconds now);
+    void note_nodes(const Attempt& attempt, Seconds start);
     Outcome reserve(const Attempt& attempt, Seconds start, const NodeSet& nodes);
     Seconds round_down(Seconds date) const {
         return date / controller_.parameters().bf_resolution *

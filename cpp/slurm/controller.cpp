@@ -15,7 +15,7 @@ constexpr Seconds a_year = 365 * 86400;
 
 Controller::Controller(std::shared_ptr<const Settings> settings, Requests requests,
                        const Plugins& plugins)
-    : settings_(std::move(settings)), requests_(std::move(requests)),
+    : settings_(std::move(settings)), requests_(std::move(requests)), reasons_(requests_),
       nodes_{NodeSet(settings_->n_nodes(), true), NodeSet(settings_->n_nodes()),
              NodeSet(settings_->n_nodes())},
       select_(plugins.select(*settings_, nodes_)),

@@ -4,6 +4,7 @@
 #include "policy.hpp"
 #include "slurm/limits.hpp"
 #include "slurm/queue.hpp"
+#include "slurm/reasons.hpp"
 #include "slurm/statistics.hpp"
 
 #include <algorithm>
@@ -80,11 +81,19 @@ class Controller {
     Select& select() { return *select_; }
     Priority& priority() { return *priority_; }
     Limits& limits() { return *limits_; }
+    ReasonLog& reasons() { return reasons_; }
+    const ReasonLog& reasons() const { return reasons_; }
     const NodeStates& nodes() const { return nodes_; }
     const Partition& partition(std::uint32_t index) const { return settings_->partitions[index]; }
 
     // Whether a record would be in the queue that a pass builds now.
     bool is_queued(const Moment& moment, const QueueRecord& record);
+    // Notes why a record is not in the queue, or what else kept a pass from it.
+    void note_unqueued(const Moment& moment, const QueueRecord& record);
+    void note_rest(const Moment& moment, std::size_t first_record, Reason reason,
+                   std::string_view detail = "");
+    void note_limit(JobIndex job);
+    void note_licenses(JobIndex job);
     // Cancels a job that cannot end before its deadline; whether it did.
     bool cancel_late(const Moment& moment, JobIndex job);
     bool has_licenses(const Request& request) const;
@@ -155,6 +164,7 @@ class Controller {
     bool can_run(JobIndex job, std::uint32_t partition);
     void refuse(const Moment& moment, JobIndex job, Refusal why);
     bool is_independent(const Moment& moment, JobIndex job);
+    bool is_throttled(const Request& request) const;
     enum class Verdict : std::uint8_t { met, open, never };
     Verdict judge(const Dependency& dependency, JobIndex job, const Moment& moment) const;
     void count_licenses(const Request& request, int change);
@@ -164,6 +174,7 @@ class Controller {
 
     std::shared_ptr<const Settings> settings_;
     Requests requests_;
+    ReasonLog reasons_;
     NodeStates nodes_;
     std::unique_ptr<Select> select_;
     std::unique_ptr<Priority> priority_;

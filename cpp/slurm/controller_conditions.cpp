@@ -19,13 +19,15 @@ bool Controller::is_queued(const Moment& moment, const QueueRecord& record) {
         violates_limits(request, where)) {
         return false;
     }
-    if (request.array_throttle > 0) {
-        const auto running = running_tasks_.find(request.array);
-        if (running != running_tasks_.end() && running->second >= request.array_throttle) {
-            return false;
-        }
+    return !is_throttled(request) && (status.independent || is_independent(moment, job));
+}
+
+bool Controller::is_throttled(const Request& request) const {
+    if (request.array_throttle == 0) {
+        return false;
     }
-    return status.independent || is_independent(moment, job);
+    const auto running = running_tasks_.find(request.array);
+    return running != running_tasks_.end() && running->second >= request.array_throttle;
 }
 
 Controller::Verdict Controller::judge(const Dependency& dependency, JobIndex job,

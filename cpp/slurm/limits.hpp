@@ -1,6 +1,7 @@
 // What accounting allows: limits of QOS and associations. Without any, everything.
 #pragma once
 
+#include "slurm/limit_check.hpp"
 #include "slurm/priority.hpp"
 
 namespace noctule::slurm {
@@ -26,6 +27,9 @@ class Limits {
     virtual Minutes max_time(JobIndex, std::uint32_t /*partition*/) const { return no_limit; }
     // Whether backfilling plans nothing for the job (NoReserve, MinPrioThres).
     virtual bool plans_nothing(JobIndex, std::uint32_t /*priority*/) const { return false; }
+
+    // What held a job back when it was last tried; null if nothing did.
+    virtual const BlockingLimit* blocked_by(JobIndex) const { return nullptr; }
 
     virtual void submit(JobIndex, Seconds) {}
     virtual void start(JobIndex, std::uint32_t /*partition*/, const Choice&, Seconds) {}

@@ -21,26 +21,28 @@ void MainPass::run(const Moment& moment, double time, bool full) {
     n_tried_.assign(closed_.size(), 0);
     failed_arrays_.clear();
     failed_reservations_.clear();
-    n_tested_ = n_started_ = 0;
+    depth_ = n_tested_ = n_started_ = 0;
     out_of_licenses_ = false;
     double microseconds = parameters.cost.main_pass;
-    std::uint32_t depth = 0;
-    for (std::size_t i = 0; i < queue.records().size() && anything_left(); ++i) {
+    std::size_t i = 0;
+    std::string_view over;
+    for (; i < queue.records().size() && anything_left(); ++i) {
         const QueueRecord& record = queue.records()[i];
         if (!record.live || !controller_.is_queued(moment, record)) {
+            controller_.note_unqueued(moment, record);
             continue;
         }
         microseconds = parameters.cost.main_pass + n_tested_ * parameters.cost.main_test;
-        if (microseconds >= parameters.max_sched_time * 1e6 ||
-            (parameters.sched_max_job_start > 0 && n_started_ >= parameters.sched_max_job_start) ||
-            (!full && depth++ > parameters.default_queue_depth) || out_of_licenses_) {
+        if (over = why_over(microseconds, full); !over.empty()) {
             break;
         }
         if (!is_open(record)) {
+            controller_.reasons().note(record.job, Reason::priority);
             continue;
         }
         if (parameters.partition_job_depth > 0 &&
             n_tried_[record.partition]++ >= parameters.partition_job_depth) {
+            controller_.reasons().note(record.job, Reason::not_tested, "partition_job_depth");
             continue;
         }
         // Tasks of an array start until one does not; then another is the first.
@@ -50,9 +52,25 @@ void MainPass::run(const Moment& moment, double time, bool full) {
             (parameters.sched_max_job_start == 0 || n_started_ < parameters.sched_max_job_start)) {
         }
     }
+    controller_.note_rest(moment, i, over.empty() ? Reason::priority : Reason::not_tested, over);
     queue.compact();
+    controller_.reasons().end_pass(time, full ? PassKind::full : PassKind::quick);
     controller_.statistics.add({time, full ? PassKind::full : PassKind::quick, n_queued, n_tested_,
                                 n_started_, microseconds * 1e-6});
+}
+
+std::string_view MainPass::why_over(double microseconds, bool full) {
+    const Parameters& parameters = controller_.parameters();
+    if (microseconds >= parameters.max_sched_time * 1e6) {
+        return "max_sched_time";
+    }
+    if (parameters.sched_max_job_start > 0 && n_started_ >= parameters.sched_max_job_start) {
+        return "sched_max_job_start";
+    }
+    if (!full && depth_++ > parameters.default_queue_depth) {
+        return "default_queue_depth";
+    }
+    return out_of_licenses_ ? "bf_licenses" : "";
 }
 
 // Whether a record could still be started.
@@ -84,6 +102,7 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
     }
     const bool stops = controller_.parameters().assoc_limit_stop;
     if (!controller_.limits().allows(job, record.partition, moment.now)) {
+        controller_.note_limit(job);
         if (stops) {
             close(moment, record);
         }
@@ -93,10 +112,12 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
     const auto [least, wanted] = controller_.node_bounds(job, record.partition);
     candidates_.assign_common(available_, partition.nodes);
     if (candidates_.count() < least) {
+        controller_.reasons().note(job, Reason::resources);
         close(moment, record);
         return Outcome::busy;
     }
     if (!controller_.has_licenses(request)) {
+        controller_.note_licenses(job);
         out_of_licenses_ = controller_.parameters().bf_licenses;
         return Outcome::skipped;
     }
@@ -111,10 +132,13 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
     const std::optional<Choice> choice =
         controller_.select().run_now({job, request, partition, candidates_, least, wanted});
     if (!choice) {
+        controller_.reasons().note(job, candidates_.count() < least ? Reason::reservation
+                                                                  : Reason::resources);
         close(moment, record);
         return Outcome::busy;
     }
     if (!controller_.limits().allows(job, record.partition, *choice, moment.now)) {
+        controller_.note_limit(job);
         if (stops) {
             close(moment, record);
         }

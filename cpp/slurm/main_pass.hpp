@@ -16,6 +16,8 @@ class MainPass {
   private:
     enum class Outcome : std::uint8_t { started, busy, skipped };
 
+    // The parameter by which the pass ends here, if one does.
+    std::string_view why_over(double microseconds, bool full);
     bool is_open(const QueueRecord& record) const;
     Outcome try_record(const Moment& moment, const QueueRecord& record);
     void close(const Moment& moment, const QueueRecord& record);
@@ -29,6 +31,7 @@ class MainPass {
     std::vector<std::uint32_t> n_tried_;       // by partition
     std::vector<std::uint32_t> failed_arrays_; // in any partition of theirs
     std::vector<std::uint32_t> failed_reservations_;
+    std::uint32_t depth_ = 0; // records that a quick pass has looked at
     std::uint32_t n_tested_ = 0;
     std::uint32_t n_started_ = 0;
     bool out_of_licenses_ = false;

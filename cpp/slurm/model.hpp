@@ -17,6 +17,7 @@ class Model final : public Policy {
     std::vector<std::string> warnings() const override { return controller_.warnings(); }
 
     const Controller& controller() const { return controller_; }
+    void keep_reasons() { controller_.reasons().keep(); }
     void keep_passes() { controller_.statistics.keeps_passes = true; }
 
   private:

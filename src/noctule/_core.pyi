@@ -1392,7 +1392,7 @@ class SlurmClocks:
 
     def __init__(self, numbers: Mapping[str, float], ticks: Sequence[float], looks: Sequence[float], passes: Sequence[tuple[float, int]]) -> None: ...
 
-def slurm_policy(settings: SlurmSettings, requests: SlurmRequests, clocks: SlurmClocks, keep_passes: bool = False) -> NativePolicy:
+def slurm_policy(settings: SlurmSettings, requests: SlurmRequests, clocks: SlurmClocks, keep_passes: bool = False, keep_reasons: bool = False) -> NativePolicy:
     """Return Slurm's schedulers as a policy."""
 
 def slurm_statistics(policy: NativePolicy) -> dict[str, object]:
@@ -1400,6 +1400,11 @@ def slurm_statistics(policy: NativePolicy) -> dict[str, object]:
 
 def slurm_passes(policy: NativePolicy) -> list[tuple[float, int, int, int, int]]:
     """Return the passes: date, kind, jobs queued, tested and started."""
+
+def slurm_reasons(policy: NativePolicy, job: int) -> list[tuple[float, int, int, str]]:
+    """
+    Return why a job was not started: date, kind of pass, reason and more about it.
+    """
 
 def slurm_started_by(policy: NativePolicy) -> list[int]:
     """

@@ -128,9 +128,16 @@ class _Ensemble:
 
     def __init__(self, site: SlurmSite, n_phases: int, seed: int, mode: Mode) -> None:
         self.site = site
-        self.runs = list(
-            run_phases(site, n_phases=n_phases, seed=seed, mode=mode, keep_passes=True)
+        has_limits = site.extras.associations is not None  # nothing else needs reasons
+        phases = run_phases(
+            site,
+            n_phases=n_phases,
+            seed=seed,
+            mode=mode,
+            keep_passes=True,
+            keep_reasons=has_limits,
         )
+        self.runs = list(phases)
         self.notes = self.runs[0].notes
         self._explainers: list[Explainer] = []
 

@@ -37,6 +37,19 @@ RUN_OPTIONS: OptionValues = {
     "epilogue_delay": COMPLETION_DELAY,
 }
 _SCHEDULERS = ("", "Main", "Backfill")
+_REASONS = (
+    "begin time",
+    "held",
+    "dependency",
+    "array throttle",
+    "partition",
+    "limit",
+    "licenses",
+    "reservation",
+    "priority",
+    "resources",
+    "not tested",
+)
 
 
 def run_options(clocks: Clocks) -> OptionValues:
@@ -55,6 +68,20 @@ class Pass:
     n_started: int
 
 
+@dataclass(frozen=True, slots=True)
+class ReasonChange:
+    """From a pass on, why passes of its kind did not start a job.
+
+    `detail` names the limit and whose it is, the licence, the partition, or the parameter by which
+    a pass did not come to the job.
+    """
+
+    date: float
+    kind: PassKind
+    reason: str
+    detail: str
+
+
 class SlurmModel:
     """Slurm's schedulers for one run of a workload."""
 
@@ -70,6 +97,7 @@ class SlurmModel:
         associations: Associations | None = None,
         costs: Mapping[str, float] | None = None,
         keep_passes: bool = False,
+        keep_reasons: bool = False,
     ) -> None:
         """Compile a configuration and what jobs ask for.
 
@@ -84,6 +112,7 @@ class SlurmModel:
             costs: microseconds that schedulers take, by `main_pass`, `main_test`, `backfill_pass`,
                 `backfill_test`, `prediction_step` and `reservation_record`; nothing by default.
             keep_passes: keep what every pass did.
+            keep_reasons: keep why passes did not start each job.
         """
         self.settings = settings
         self.clocks = clocks or Clocks()
@@ -101,7 +130,9 @@ class SlurmModel:
         accounting.fill(core, first_calculation=epoch + self.clocks.first_calculation)
         jobs = fill(core)
         accounting.number(jobs, requests)
-        self.policy = _core.slurm_policy(core, jobs, self.clocks.as_core(), keep_passes)
+        self.policy = _core.slurm_policy(
+            core, jobs, self.clocks.as_core(), keep_passes, keep_reasons
+        )
         self.notes = (*compiler.notes, *accounting.notes)
 
     def statistics(self) -> dict[str, object]:
@@ -113,6 +144,16 @@ class SlurmModel:
         return [
             Pass(date, PASS_KINDS[kind], n_queued, n_tested, n_started)
             for date, kind, n_queued, n_tested, n_started in _core.slurm_passes(self.policy)
+        ]
+
+    def reasons(self, job: int) -> list[ReasonChange]:
+        """Return why a job was not started, as it changed, if that was kept.
+
+        Tasks of an array wait together and have one list.
+        """
+        return [
+            ReasonChange(date, PASS_KINDS[kind], _REASONS[reason], detail)
+            for date, kind, reason, detail in _core.slurm_reasons(self.policy, job)
         ]
 
     def schedulers(self) -> list[str]:

@@ -8,7 +8,7 @@ that changes are compared in pairs.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -21,7 +21,7 @@ from noctule.schedule import Schedule
 from noctule.simulation import simulate
 from noctule.slurm.conf.associations import Associations, Qos
 from noctule.slurm.model.clocks import Clocks
-from noctule.slurm.model.policy import SlurmModel, run_options
+from noctule.slurm.model.policy import ReasonChange, SlurmModel, run_options
 from noctule.slurm.site.site import SlurmSite
 
 #: Whose clocks run: those of Slurm's daemons, or the steps of BSC's simulator.
@@ -42,6 +42,7 @@ class SiteRun:
         statistics: of the schedulers, as sdiag tells them.
         notes: what the model does not do of what was asked, and what was odd, in sentences.
         main_passes: dates, where they were kept; so are `backfill_passes`.
+        reasons: why passes did not start a job, where that was kept.
     """
 
     start: Floats
@@ -54,6 +55,7 @@ class SiteRun:
     notes: tuple[str, ...]
     main_passes: Floats
     backfill_passes: Floats
+    reasons: Callable[[int], Sequence[ReasonChange]] | None = None
 
     def hosts(self, job: int) -> list[tuple[int, int]]:
         """Return the hosts of a job as intervals."""
@@ -61,7 +63,9 @@ class SiteRun:
         return [] if row < 0 else self.schedule.record.hosts(row).intervals()
 
 
-def run_site(site: SlurmSite, clocks: Clocks, *, keep_passes: bool = False) -> SiteRun:
+def run_site(
+    site: SlurmSite, clocks: Clocks, *, keep_passes: bool = False, keep_reasons: bool = False
+) -> SiteRun:
     """Run the jobs of a site under its configuration."""
     n_jobs = len(site.workload)
     associations, odd = known_associations(site)
@@ -74,6 +78,7 @@ def run_site(site: SlurmSite, clocks: Clocks, *, keep_passes: bool = False) -> S
         associations=associations,
         topology=site.extras.topology,
         keep_passes=keep_passes,
+        keep_reasons=keep_reasons,
     )
     schedule = simulate(
         site.platform,
@@ -102,6 +107,7 @@ def run_site(site: SlurmSite, clocks: Clocks, *, keep_passes: bool = False) -> S
         notes=(*dict.fromkeys((*odd, *model.notes, *schedule.notes)),),
         main_passes=np.array([p.date for p in passes if p.kind != "backfill"]),
         backfill_passes=np.array([p.date for p in passes if p.kind == "backfill"]),
+        reasons=model.reasons if keep_reasons else None,
     )
 
 
@@ -135,10 +141,11 @@ def run_phases(
     seed: int,
     mode: Mode = "slurm",
     keep_passes: bool = False,
+    keep_reasons: bool = False,
 ) -> Iterator[SiteRun]:
     """Run a site once for each phase of the clocks; in the mode of BSC's simulator just once."""
     for clocks in clocks_of(site, n_phases=n_phases, seed=seed, mode=mode):
-        yield run_site(site, clocks, keep_passes=keep_passes)
+        yield run_site(site, clocks, keep_passes=keep_passes, keep_reasons=keep_reasons)
 
 
 def clocks_of(site: SlurmSite, *, n_phases: int, seed: int, mode: Mode = "slurm") -> list[Clocks]:

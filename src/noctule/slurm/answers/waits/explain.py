@@ -1,8 +1,8 @@
 """Why a job waited, put together from a schedule: who held nodes, who stood in front, which passes.
 
-The model tells when jobs ran, where, and when its schedulers ran; it does not tell what each pass
-thought of each job. So the state of the machine is replayed between submission and start, and every
-stretch gets the first cause that applies, in the order of `Cause`: see docs/reference/slurm.md.
+The state of the machine is replayed between submission and start, and every stretch gets the first
+cause that applies, in the order of `Cause`: see docs/reference/slurm.md. Where the model tells what
+its passes had against a job, limits and passes that did not come to it are taken from there.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def explain_waits(
         lifetimes = recorded_lifetimes(site)
     else:
         (clocks,) = clocks_of(site, n_phases=1, seed=seed, mode=mode)
-        lifetimes = simulated_lifetimes(run_site(site, clocks, keep_passes=True))
+        lifetimes = simulated_lifetimes(run_site(site, clocks, keep_passes=True, keep_reasons=True))
     explainer = Explainer(site, lifetimes)
     return [explainer.explain_id(job_id) for job_id in job_ids], list(explainer.notes())
 
@@ -78,8 +78,8 @@ class Explainer:
                 yield "which cores jobs had is not recorded: all of their nodes count as taken"
         if not self.order.is_told:
             yield "priorities over time are not told: who started first counts as ahead"
-        if self.site.extras.associations is not None:
-            yield "limits of accounts and QOS are not among the causes: such waits show as others"
+        if self.lifetimes.reasons is None and self.site.extras.associations is not None:
+            yield "reasons are not recorded: waits for limits of accounts and QOS show as others"
 
     def explain_id(self, job_id: str) -> Explanation:
         """Explain the wait of a job by its number."""
@@ -129,6 +129,9 @@ class _Wait:
         self.ahead = np.array(ahead, dtype=np.intp)
         self.ahead_from = np.array([explainer.eligibility.date(k) for k in ahead])
         self.ahead_until = explainer.left[self.ahead]
+        self.reasons = reasons = explainer.lifetimes.reasons
+        held = {k: reasons.holds(k) for k in ahead} if reasons is not None else {}
+        self.ahead_held = {k: stretches for k, stretches in held.items() if stretches}
 
     def intervals(self) -> Iterator[Interval]:
         found = [self._state(begin, end) for begin, end in pairwise(self._dates())]
@@ -155,6 +158,9 @@ class _Wait:
             *self.explainer.allowed.dates(self.job),
         }
         dates |= {*self.ahead_from.tolist(), *self.ahead_until.tolist()}
+        if self.reasons is not None:
+            dates |= {*self.reasons.dates(self.job)}
+            dates |= {d for held in self.ahead_held.values() for stretch in held for d in stretch}
         return sorted(date for date in dates if self.begin <= date <= self.end)
 
     def _state(self, begin: float, end: float) -> tuple[bool, Interval]:
@@ -166,8 +172,12 @@ class _Wait:
         allowed = self.explainer.allowed
         usable = self.allowed & allowed.up(begin) & self.busy.free(begin)
         closed, window = allowed.closed(self.job, begin)
-        waiting = self.ahead[(self.ahead_from <= begin) & (begin < self.ahead_until)]
-        if int((usable & ~closed).sum()) >= self.needed:
+        fits = int((usable & ~closed).sum()) >= self.needed
+        hold = None if self.reasons is None else self.reasons.hold(self.job, begin)
+        if hold is not None:
+            return fits, Interval(begin, end, *hold)
+        waiting = self._waiting(begin)
+        if fits:
             return True, self._refused(begin, end, waiting)
         if int(usable.sum()) >= self.needed:
             return False, Interval(begin, end, Cause.RESERVATION, window)
@@ -177,15 +187,30 @@ class _Wait:
         largest = self.busy.largest(_MOST_NAMED)
         return False, Interval(begin, end, Cause.BUSY, "", self._names(largest))
 
+    def _waiting(self, date: float) -> Positions:
+        """Return the jobs that stood in front: not those that were held whatever was free."""
+        waiting = self.ahead[(self.ahead_from <= date) & (date < self.ahead_until)]
+        held = [
+            any(begin <= date < end for begin, end in self.ahead_held.get(job, ()))
+            for job in (waiting.tolist() if self.ahead_held else ())
+        ]
+        return waiting[~np.array(held)] if held else waiting
+
     def _refused(self, begin: float, end: float, ahead: Positions) -> Interval:
         """Say what a pass would have had against a job for which there were enough hosts."""
-        most = self.explainer.site.settings.scheduling.bf_max_job_test
-        if len(ahead) >= most:
-            detail = f"{len(ahead)} jobs ahead, bf_max_job_test={most}"
-            return Interval(begin, end, Cause.NOT_TESTED, detail)
+        untested = self._untested(begin, len(ahead))
+        if untested:
+            return Interval(begin, end, Cause.NOT_TESTED, untested)
         if len(ahead):
             return Interval(begin, end, Cause.PRIORITY, "free nodes kept", self._first(ahead))
         return Interval(begin, end, Cause.FRAGMENTED, "enough in number, but not as asked for")
+
+    def _untested(self, date: float, n_ahead: int) -> str | None:
+        """Say why no pass came to the job, if that is so."""
+        if self.reasons is not None:
+            return self.reasons.untested(self.job, date)
+        most = self.explainer.site.settings.scheduling.bf_max_job_test
+        return f"{n_ahead} jobs ahead, bf_max_job_test={most}" if n_ahead >= most else None
 
     def _names(self, jobs: Iterable[int]) -> tuple[str, ...]:
         return tuple(map(self.explainer.job_name, jobs))

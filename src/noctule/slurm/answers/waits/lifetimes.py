@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from noctule.columns import Floats
 from noctule.errors import InputError
+from noctule.slurm.answers.waits.reasons import Reasons
 from noctule.slurm.conf.hostlist import expand_hosts
 from noctule.slurm.jobs.stamps import Stamps
 from noctule.slurm.model.site_run import SiteRun
@@ -24,7 +25,8 @@ Hosts = npt.NDArray[np.intp]
 class Lifetimes:
     """When and where jobs ran, and who started them.
 
-    `main` and `backfill` are the dates of passes; None where they are not known.
+    `main` and `backfill` are the dates of passes, `reasons` what they had against jobs; None where
+    they are not known.
     """
 
     start: Floats
@@ -33,6 +35,7 @@ class Lifetimes:
     scheduler: Sequence[str]
     main: Floats | None = None
     backfill: Floats | None = None
+    reasons: Reasons | None = None
 
 
 def simulated_lifetimes(run: SiteRun) -> Lifetimes:
@@ -42,7 +45,9 @@ def simulated_lifetimes(run: SiteRun) -> Lifetimes:
         ranges = [np.arange(first, last + 1) for first, last in run.hosts(job)]
         return np.concatenate(ranges) if ranges else np.empty(0, dtype=np.intp)
 
-    return Lifetimes(run.start, run.end, hosts, run.scheduler, run.main_passes, run.backfill_passes)
+    main, backfill = run.main_passes, run.backfill_passes
+    reasons = None if run.reasons is None else Reasons(run.reasons, main, backfill)
+    return Lifetimes(run.start, run.end, hosts, run.scheduler, main, backfill, reasons)
 
 
 def recorded_lifetimes(site: SlurmSite) -> Lifetimes:
