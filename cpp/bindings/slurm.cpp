@@ -147,6 +147,13 @@ void bind_requests(nb::module_& module) {
             nb::arg("settings"), nb::arg("job"), nb::arg("required"), nb::arg("excluded"),
             "Set the nodes that a job must have and must not have.")
         .def(
+            "set_started_on",
+            [](BoundRequests& self, const Settings& settings, JobIndex job, const HostSet& nodes) {
+                self.at(job).started_on = node_set(settings, nodes);
+            },
+            nb::arg("settings"), nb::arg("job"), nb::arg("nodes"),
+            "Set the nodes of a job that ran already.")
+        .def(
             "add_gres",
             [](BoundRequests& self, JobIndex job, std::uint32_t kind, std::uint32_t per_node,
                std::uint32_t per_job, std::uint32_t per_task) {
@@ -279,7 +286,8 @@ std::vector<std::tuple<double, int, int, std::string>> reasons_of(const NativePo
     std::vector<std::tuple<double, int, int, std::string>> told;
     for (const ReasonChange& change : controller.reasons().changes(job)) {
         told.emplace_back(change.time, static_cast<int>(change.kind),
-                          static_cast<int>(change.reason), controller.reasons().text(change.detail));
+                          static_cast<int>(change.reason),
+                          controller.reasons().text(change.detail));
     }
     return told;
 }

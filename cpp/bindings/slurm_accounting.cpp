@@ -68,7 +68,8 @@ void bind_accounts(nb::module_& module) {
         .def_rw("is_user", &Association::is_user)
         .def_rw("shares", &Association::shares, nb::arg().none())
         .def_rw("priority", &Association::priority)
-        .def_rw("limits", &Association::limits);
+        .def_rw("limits", &Association::limits)
+        .def_rw("used", &Association::used);
     nb::class_<Accounting>(module, "SlurmAccounting", "Accounts, QOS, and what is enforced.")
         .def(nb::init<>())
         .def_rw("has_database", &Accounting::has_database)

@@ -86,6 +86,7 @@ struct Association {
     std::optional<std::uint32_t> shares = 1; // none: those of the parent
     std::uint32_t priority = 0;
     LimitSet limits = {};
+    double used = 0.0; // billed seconds when the run begins, those below included
 };
 
 struct Accounting {

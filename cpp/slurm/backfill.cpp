@@ -18,7 +18,7 @@ std::optional<double> Backfill::begin(const Moment& moment, double time) {
     if (reached_end_) {
         return walk(moment, time); // over jobs that have come since
     }
-    finish(time);
+    finish(moment, time);
     return std::nullopt;
 }
 
@@ -40,19 +40,21 @@ void Backfill::plan_afresh() {
     const bool reserves = parameters.bf_running_job_reserve || parameters.bf_licenses;
     const bool dates_are_noted = !reserves && controller_.select().predicts_ends() &&
                                  controller_.limits().are_none() && !controller_.has_windows() &&
-                                 !controller_.priority().follows_tests();
+                                 !controller_.priority().follows_tests() && het_jobs_.empty();
     holds_until_ = dates_are_noted ? no_date : now_;
     changes_seen_ = controller_.n_changes();
     if (reserves) {
         reserve_for_running();
     }
+    plan_licenses();
+    het_jobs_.begin_pass();
 }
 
 std::optional<double> Backfill::resume(const Moment& moment, double time) {
     now_ = moment.now;
     if (!controller_.parameters().bf_continue && controller_.last_update() > update_seen_) {
         ++controller_.statistics.n_abandoned;
-        finish(time);
+        finish(moment, time);
         return std::nullopt;
     }
     // Records have come and gone meanwhile: on with the one that was next.
@@ -60,7 +62,8 @@ std::optional<double> Backfill::resume(const Moment& moment, double time) {
     return walk(moment, time);
 }
 
-void Backfill::finish(double time) {
+void Backfill::finish(const Moment& moment, double time) {
+    start_groups(moment);
     under_way_ = false;
     reached_end_ = next_ >= controller_.queue().records().size();
     controller_.reasons().end_pass(begun_, PassKind::backfill);
@@ -122,7 +125,7 @@ std::optional<double> Backfill::walk(const Moment& moment, double time) {
             break;
         }
     }
-    finish(time);
+    finish(moment, time);
     return std::nullopt;
 }
 
@@ -264,6 +267,11 @@ std::optional<Seconds> Backfill::find_nodes(const Attempt& attempt, Seconds star
     if (request.excluded.n_nodes() > 0) {
         available_ -= request.excluded;
     }
+    if (const Seconds until =
+            lacks_licenses_until(attempt, start, std::max(start, now_) + duration)) {
+        later = std::max(later, until);
+        return std::nullopt;
+    }
     const bool enough = available_.count() >= attempt.least &&
                         (request.required.n_nodes() == 0 || available_.contains(request.required));
     // Further stretches take nodes away, or are the first to have more.
@@ -281,8 +289,8 @@ void Backfill::note_nodes(const Attempt& attempt, Seconds start) {
     const bool are_reserved = start > now_ || partition_nodes_.count() < attempt.least;
     const bool are_planned = available_.count() < partition_nodes_.count();
     controller_.reasons().note(attempt.job, are_reserved  ? Reason::reservation
-                                          : are_planned ? Reason::priority
-                                                        : Reason::resources);
+                                            : are_planned ? Reason::priority
+                                                          : Reason::resources);
 }
 
 Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt, bool& tested) {
@@ -291,7 +299,8 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
     Seconds later = now_;
     while (true) {
         const Seconds asked = std::exchange(later, 0);
-        const std::optional<Seconds> from = find_nodes(attempt, asked, duration, later);
+        const std::optional<Seconds> from =
+            find_nodes(attempt, std::max(asked, het_jobs_.earliest(attempt.job)), duration, later);
         const bool tries_later = later > asked && !attempt.no_reserve;
         if (!from) {
             if (tries_later) {
@@ -324,9 +333,19 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
             hold_until(now_);
             later = 0;
         }
-        if (start <= now_) {
-            if (start_now(moment, attempt)) {
+        if (attempt.request.het != none) {
+            het_jobs_.note(attempt.job, attempt.record.partition, start);
+            if (parameters.bf_hetjob_immediate && may_start_more() &&
+                start_group(moment, attempt.request.het)) {
                 return Outcome::started;
+            }
+        } else if (start <= now_) {
+            const Start outcome = start_now(moment, attempt);
+            if (outcome == Start::done) {
+                return Outcome::started;
+            }
+            if (outcome == Start::over_limit && !parameters.assoc_limit_stop) {
+                return Outcome::unplanned; // nobody knows when it may start
             }
             later = 0;
             hold_until(now_);
@@ -344,7 +363,9 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
         }
         hold_until_reached(round_down(start));
         if (start > now_ &&
-            !space_.is_free(round_down(start), round_down(start + duration), found->nodes)) {
+            (!space_.is_free(round_down(start), round_down(start + duration), found->nodes) ||
+             lacks_licenses_until(attempt, round_down(start), round_down(start + duration) - 1) >
+                 0)) {
             if (start <= asked) {
                 return Outcome::unplanned;
             }
@@ -361,17 +382,17 @@ bool Backfill::follows_predictions() const {
            controller_.priority().follows_tests();
 }
 
-bool Backfill::start_now(const Moment& moment, const Attempt& attempt) {
+Backfill::Start Backfill::start_now(const Moment& moment, const Attempt& attempt) {
     if (attempt.job != attempt.record.job || !controller_.has_licenses(attempt.request)) {
-        return false;
+        return Start::busy;
     }
     const std::optional<Choice> choice = controller_.select().run_now(attempt.on(available_));
     if (!choice) {
-        return false;
+        return Start::busy;
     }
     if (!controller_.limits().allows(attempt.job, attempt.record.partition, *choice, moment.now)) {
         controller_.note_limit(attempt.job);
-        return false;
+        return Start::over_limit;
     }
     const JobIndex job = attempt.job;
     const Seconds end = now_ + attempt.limit * 60;
@@ -386,7 +407,10 @@ bool Backfill::start_now(const Moment& moment, const Attempt& attempt) {
             std::max(round_down(end), round_down(now_) + controller_.parameters().bf_resolution),
             choice->nodes);
     }
-    return true;
+    if (controller_.parameters().bf_licenses) {
+        licenses_.take(attempt.request, round_down(now_), round_down(end));
+    }
+    return Start::done;
 }
 
 // Gives a job that was started with the least time it accepts as much as plans allow.
@@ -435,6 +459,9 @@ Backfill::Outcome Backfill::reserve(const Attempt& attempt, Seconds start, const
     hold_until_later(begin);
     hold_until_reached(std::max(end, least_end));
     space_.reserve(begin, std::max(end, least_end), nodes);
+    if (parameters.bf_licenses) {
+        licenses_.take(attempt.request, begin, std::max(end, least_end));
+    }
     ++n_reserved_[attempt.record.partition];
     planned_.push_back(attempt.job);
     return Outcome::planned;

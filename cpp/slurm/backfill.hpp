@@ -7,6 +7,8 @@
 #pragma once
 
 #include "slurm/controller.hpp"
+#include "slurm/het_jobs.hpp"
+#include "slurm/license_plan.hpp"
 #include "slurm/node_space.hpp"
 
 #include <map>
@@ -16,7 +18,8 @@ namespace noctule::slurm {
 
 class Backfill {
   public:
-    explicit Backfill(Controller& controller) : controller_(controller) {}
+    explicit Backfill(Controller& controller)
+        : controller_(controller), het_jobs_(controller.requests()) {}
 
     // A pass may let others work in between, if the cost model says that it takes long: then it
     // gives the seconds after which it wants to go on; nothing once it is over.
@@ -44,9 +47,10 @@ class Backfill {
     };
     // What became of a job: it started, the plan is full, or the pass goes on.
     enum class Outcome : std::uint8_t { started, planned, unplanned, table_full };
+    enum class Start : std::uint8_t { done, busy, over_limit };
 
     std::optional<double> walk(const Moment& moment, double time);
-    void finish(double time);
+    void finish(const Moment& moment, double time);
     void plan_afresh();
     bool repeats_itself(const Moment& moment) const;
     // The parameter by which the pass ends here, if one does.
@@ -59,7 +63,14 @@ class Backfill {
     std::optional<Seconds> find_nodes(const Attempt& attempt, Seconds start, Seconds duration,
                                       Seconds& later);
     bool follows_predictions() const;
-    bool start_now(const Moment& moment, const Attempt& attempt);
+    Start start_now(const Moment& moment, const Attempt& attempt);
+    bool may_start_more() const;
+    void start_groups(const Moment& moment);
+    bool start_group(const Moment& moment, std::uint32_t group);
+    std::optional<Choice> choose_apart(const Moment& moment, const QueueRecord& record,
+                                       Minutes limit, const NodeSet& used);
+    Seconds lacks_licenses_until(const Attempt& attempt, Seconds start, Seconds end);
+    void plan_licenses();
     void extend_limit(JobIndex job, Seconds now);
     void note_nodes(const Attempt& attempt, Seconds start);
     Outcome reserve(const Attempt& attempt, Seconds start, const NodeSet& nodes);
@@ -81,8 +92,10 @@ class Backfill {
     void note_test(JobIndex job, const NodeSet& nodes);
 
     Controller& controller_;
+    HetJobs het_jobs_;
     NodeSpace space_;
-    NodeSet available_; // to the job that is tried
+    LicensePlan licenses_; // with bf_licenses
+    NodeSet available_;    // to the job that is tried
     NodeSet partition_nodes_;
 
     // Of the last pass: whether the next one may go on where it ended.

@@ -43,6 +43,7 @@ void Controller::grow(const View& view, JobIndex job) {
         }
         requests_.push_back(requests_[origin]);
         requests_.back().array = none;
+        requests_.back().het = none;
         status_.emplace_back();
     }
 }
@@ -112,6 +113,10 @@ void Controller::submit(const Moment& moment, JobIndex job) {
     status.phase = JobStatus::Phase::pending;
     status.independent = request.dependencies.empty();
     status.eligible = std::max({moment.now, request.begin, request.held ? request.release : 0});
+    if (request.started != no_date) {
+        status.eligible = std::max(moment.now, request.started);
+        given_starts_.emplace(status.eligible, job);
+    }
     priority_->submit(job, moment.now);
     limits_->submit(job, moment.now);
     if (status.independent) {

@@ -75,6 +75,7 @@ class Controller {
     const Settings& settings() const { return *settings_; }
     const Parameters& parameters() const { return settings_->parameters; }
     const Request& request(JobIndex job) const { return requests_[job]; }
+    const Requests& requests() const { return requests_; }
     const JobStatus& status(JobIndex job) const { return status_[job]; }
     Queue& queue() { return queue_; }
     const Queue& queue() const { return queue_; }
@@ -108,6 +109,15 @@ class Controller {
     std::optional<Seconds> reservation_begin(JobIndex job) const;
 
     const NodeSet& nodes_held(JobIndex job) const { return held_.at(job).nodes; }
+    // A record as the queue has it, but for its place.
+    QueueRecord record_in(JobIndex job, std::uint32_t partition) const;
+    template <typename Visit> void for_each_running(Visit&& visit) const {
+        for (const auto& [job, held] : held_) {
+            if (status_[job].phase == JobStatus::Phase::running) {
+                visit(job);
+            }
+        }
+    }
     // Calls visit(JobIndex, const NodeSet&) for running jobs that plans go around.
     template <typename Visit> void for_each_whole(Visit&& visit) const {
         for (const auto& [job, held] : held_) {
@@ -119,6 +129,11 @@ class Controller {
 
     void start(const Moment& moment, const QueueRecord& record, const Choice& choice, Minutes limit,
                StartedBy by);
+    // Starts jobs whose date and nodes are given, those that are due.
+    void start_given(const Moment& moment);
+    std::optional<Seconds> next_given_start() const {
+        return given_starts_.empty() ? std::nullopt : std::optional(given_starts_.begin()->first);
+    }
     void set_limit(JobIndex job, Minutes limit);
     void mark_killed(JobIndex job) { status_[job].killed = true; }
     void plan(JobIndex job, Seconds start) { status_[job].planned = start; }
@@ -186,6 +201,7 @@ class Controller {
     std::vector<std::uint16_t> n_away_;       // hosts of each node
     std::vector<std::uint16_t> n_completing_; // jobs on each node
     std::set<std::pair<Seconds, JobIndex>> due_;
+    std::set<std::pair<Seconds, JobIndex>> given_starts_;
     struct Held {
         NodeSet nodes;
         bool whole;
@@ -201,6 +217,7 @@ class Controller {
     std::size_t n_running_ = 0;
     std::uint64_t n_refused_[n_refusals] = {};
     std::uint64_t n_late_ = 0;
+    std::uint64_t n_not_given_ = 0; // starts whose nodes were not free
 };
 
 } // namespace noctule::slurm

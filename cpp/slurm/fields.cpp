@@ -122,6 +122,8 @@ constexpr Field<Parameters, double> parameter_fields[] = {
     number<&Parameters::bf_running_job_reserve>("bf_running_job_reserve"),
     number<&Parameters::bf_licenses>("bf_licenses"),
     number<&Parameters::bf_one_resv_per_job>("bf_one_resv_per_job"),
+    number<&Parameters::bf_hetjob_immediate>("bf_hetjob_immediate"),
+    number<&Parameters::bf_hetjob_prio>("bf_hetjob_prio"),
     number<&Parameters::over_time_limit>("over_time_limit"),
     number<&Parameters::kill_wait>("kill_wait"),
     number<&Parameters::complete_wait>("complete_wait"),
@@ -186,7 +188,9 @@ constexpr Field<Request, std::int64_t> request_fields[] = {
     whole<&Request::array>("array"),
     whole<&Request::array_task>("array_task"),
     whole<&Request::array_throttle>("array_throttle"),
+    whole<&Request::het>("het"),
     whole<&Request::any_dependency>("any_dependency"),
+    whole<&Request::started>("started"),
     whole<&Request::suspended>("suspended"),
     whole<&Request::fails>("fails"),
 };

@@ -121,6 +121,11 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
         out_of_licenses_ = controller_.parameters().bf_licenses;
         return Outcome::skipped;
     }
+    if (request.het != none) { // backfilling starts it, with its other components
+        controller_.reasons().note(job, Reason::resources);
+        close(moment, record);
+        return Outcome::busy;
+    }
     if (request.constraint != none) {
         candidates_ &= controller_.settings().constraints[request.constraint];
     }
@@ -133,7 +138,7 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
         controller_.select().run_now({job, request, partition, candidates_, least, wanted});
     if (!choice) {
         controller_.reasons().note(job, candidates_.count() < least ? Reason::reservation
-                                                                  : Reason::resources);
+                                                                    : Reason::resources);
         close(moment, record);
         return Outcome::busy;
     }

@@ -34,6 +34,7 @@ void Model::decide(const View& view, std::span<const Event> events, Decisions& d
     for (const Event& event : events) {
         handle(moment, event);
     }
+    controller_.start_given(moment);
     run_due(moment);
     give_up_if_stuck(moment);
     arm(moment);
@@ -306,7 +307,8 @@ double Model::next_date(const Moment& moment) {
 }
 
 void Model::arm(const Moment& moment) {
-    const double next = next_date(moment);
+    const std::optional<Seconds> given = controller_.next_given_start();
+    const double next = std::min(next_date(moment), given ? run_time(*given) : infinity);
     if (next == armed_ && next > moment.view.now()) {
         return;
     }

@@ -25,6 +25,37 @@ void Queue::add(JobIndex job) {
         }
     }
     add_records(job);
+    if (joins_components(job)) {
+        components_[requests_[job].het].push_back(job);
+        sort_afresh();
+    }
+}
+
+std::uint32_t Queue::priority_of(JobIndex job, std::uint32_t position) const {
+    if (!joins_components(job)) {
+        return priority_.of(job, position);
+    }
+    const auto found = components_.find(requests_[job].het);
+    if (found == components_.end() || found->second.empty()) {
+        return priority_.of(job, position);
+    }
+    std::uint64_t sum = 0;
+    std::uint32_t least = no_bound;
+    std::uint32_t most = 0;
+    for (const JobIndex one : found->second) {
+        const std::uint32_t priority = priority_.of(one, 0);
+        sum += priority;
+        least = std::min(least, priority);
+        most = std::max(most, priority);
+    }
+    switch (settings_.parameters.bf_hetjob_prio) {
+    case Parameters::HetPriority::min:
+        return least;
+    case Parameters::HetPriority::max:
+        return most;
+    default:
+        return static_cast<std::uint32_t>(sum / found->second.size());
+    }
 }
 
 void Queue::add_records(JobIndex job) {
@@ -35,7 +66,7 @@ void Queue::add_records(JobIndex job) {
                                  .partition = partition,
                                  .position = i,
                                  .tier = settings_.partitions[partition].priority_tier,
-                                 .priority = priority_.of(job, i),
+                                 .priority = priority_of(job, i),
                                  .reserved = request.reservation != none,
                                  .live = true};
         const auto place = std::ranges::upper_bound(records_, record, comes_before);
@@ -51,7 +82,7 @@ std::vector<QueueRecord>::iterator Queue::find(JobIndex job, std::uint32_t posit
                            .partition = request.partitions[position],
                            .position = position,
                            .tier = settings_.partitions[request.partitions[position]].priority_tier,
-                           .priority = priority_.of(job, position),
+                           .priority = priority_of(job, position),
                            .reserved = request.reservation != none,
                            .live = true};
     const auto found = std::ranges::lower_bound(records_, like, comes_before);
@@ -83,6 +114,9 @@ void Queue::remove(JobIndex job) {
             next = tasks.front();
         }
     }
+    if (joins_components(job)) {
+        std::erase(components_[request.het], job);
+    }
     for (std::uint32_t i = 0; i < request.partitions.size(); ++i) {
         const auto record = find(job, i);
         if (next != no_job) {
@@ -99,7 +133,7 @@ void Queue::sort_afresh() {
     ++n_changes_;
     compact();
     for (QueueRecord& record : records_) {
-        record.priority = priority_.of(record.job, record.position);
+        record.priority = priority_of(record.job, record.position);
     }
     std::ranges::sort(records_, comes_before);
 }

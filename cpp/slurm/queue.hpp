@@ -50,14 +50,21 @@ class Queue {
   private:
     static bool comes_before(const QueueRecord& one, const QueueRecord& other);
     void add_records(JobIndex job);
+    // Of a record; components of heterogeneous jobs may have one for all (bf_hetjob_prio).
+    std::uint32_t priority_of(JobIndex job, std::uint32_t position) const;
+    bool joins_components(JobIndex job) const {
+        return settings_.parameters.bf_hetjob_prio != Parameters::HetPriority::own &&
+               requests_[job].het != none;
+    }
     std::vector<QueueRecord>::iterator find(JobIndex job, std::uint32_t position);
 
     const Settings& settings_;
     const Requests& requests_;
     const Priority& priority_;
     std::vector<QueueRecord> records_;
-    std::vector<std::uint32_t> n_records_;                           // live ones, by partition
-    std::unordered_map<std::uint32_t, std::deque<JobIndex>> arrays_; // pending tasks
+    std::vector<std::uint32_t> n_records_;                                // live ones, by partition
+    std::unordered_map<std::uint32_t, std::deque<JobIndex>> arrays_;      // pending tasks
+    std::unordered_map<std::uint32_t, std::vector<JobIndex>> components_; // where they are joined
     std::size_t n_jobs_ = 0;
     std::size_t n_dead_ = 0;
     std::uint64_t n_changes_ = 0;

@@ -76,10 +76,14 @@ struct Request {
     std::uint32_t array_task = 0;
     std::uint32_t array_throttle = 0; // of the array: at most so many run at once; 0: no bound
 
+    std::uint32_t het = none; // of its heterogeneous job, whose components start together
+
     std::vector<Dependency> dependencies = {};
     bool any_dependency = false; // one of them is enough
-    double suspended = 0.0;      // seconds of its run in which it was suspended
-    bool fails = false;          // for after_ok
+    Seconds started = no_date;   // it ran already: starts then, on these nodes
+    NodeSet started_on = {};
+    double suspended = 0.0; // seconds of its run in which it was suspended
+    bool fails = false;     // for after_ok
 
     std::uint32_t wanted_nodes() const { return max_nodes > min_nodes ? max_nodes : min_nodes; }
 };

@@ -119,6 +119,9 @@ struct Parameters {
     bool bf_running_job_reserve = false;
     bool bf_licenses = false;
     bool bf_one_resv_per_job = false;
+    bool bf_hetjob_immediate = false; // start components within the pass
+    enum class HetPriority : std::uint8_t { own, min, avg, max };
+    HetPriority bf_hetjob_prio = HetPriority::own; // of all components of a heterogeneous job
 
     // Ends of jobs.
     Minutes over_time_limit = 0;

@@ -7,7 +7,12 @@ namespace noctule::slurm {
 UsageBook::UsageBook(const Accounting& accounting, std::uint32_t n_tres, Seconds half_life)
     : accounting_(accounting), n_tres_(n_tres),
       per_second_(half_life > 0 ? 1 - 0.693 / static_cast<double>(half_life) : 1.0),
-      associations_(accounting.associations.size(), n_tres), qos_(accounting.qos.size(), n_tres) {}
+      associations_(accounting.associations.size(), n_tres), qos_(accounting.qos.size(), n_tres) {
+    for (std::size_t i = 0; i < accounting.associations.size(); ++i) {
+        associations_.billed[i] = accounting.associations[i].used;
+        associations_.tres[i * n_tres_ + tres_billing] = accounting.associations[i].used;
+    }
+}
 
 void UsageBook::Used::scale(std::size_t i, std::size_t n_tres, double factor) {
     billed[i] *= factor;

@@ -1091,6 +1091,12 @@ class SlurmAssociation:
     @limits.setter
     def limits(self, arg: SlurmLimitSet, /) -> None: ...
 
+    @property
+    def used(self) -> float: ...
+
+    @used.setter
+    def used(self, arg: float, /) -> None: ...
+
 class SlurmAccounting:
     """Accounts, QOS, and what is enforced."""
 
@@ -1377,6 +1383,9 @@ class SlurmRequests:
 
     def set_nodes(self, settings: SlurmSettings, job: int, required: HostSet, excluded: HostSet) -> None:
         """Set the nodes that a job must have and must not have."""
+
+    def set_started_on(self, settings: SlurmSettings, job: int, nodes: HostSet) -> None:
+        """Set the nodes of a job that ran already."""
 
     def add_gres(self, job: int, kind: int, per_node: int, per_job: int, per_task: int) -> None:
         """Add a generic resource that a job asks for."""

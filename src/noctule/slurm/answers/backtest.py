@@ -94,6 +94,8 @@ def compare_runs(site: SlurmSite, runs: Sequence[SiteRun], *, seed: int) -> Back
     """Compare runs of the present configuration with the record."""
     assert site.recorded is not None
     recorded = np.array([math.nan if s is None else s for s in site.recorded.start], dtype=float)
+    given = [date is not None for date in site.requests.column("started")]
+    recorded[given] = math.nan  # which the model did not decide
     simulated = np.array([run.start for run in runs])
     never = np.isnan(simulated)
     has_both = ~np.isnan(recorded) & ~never.any(axis=0)

@@ -160,6 +160,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "begin": read_number,
     "deadline": read_number,
     "release": read_number,
+    "started": read_number,
     "requeue": _read_flag,
     "licenses": COUNTS.read,
     "dependencies": _read_dependencies,

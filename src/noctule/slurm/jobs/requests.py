@@ -63,6 +63,8 @@ class Request:
         priority: asked for; None: as the priority plugin says.
         dependencies: what it waits for: all of them, or one if `any_dependency`.
         array: number of the array, empty for none; `array_throttle` 0: no bound.
+        started: date at which it starts whatever else waits, on the hosts of `started_on`: it ran
+            already when the record begins.
         suspended: seconds of its run in which it was suspended.
         het_group: number of its heterogeneous job, empty for none.
     """
@@ -104,6 +106,8 @@ class Request:
     array_throttle: int = 0
     dependencies: tuple[SlurmDependency, ...] = ()
     any_dependency: bool = False
+    started: float | None = None
+    started_on: str = ""
     suspended: float = 0.0
     switches: int = 0
     requeue: bool | None = None

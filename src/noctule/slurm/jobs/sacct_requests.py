@@ -125,7 +125,7 @@ class _Builder:
         self.source = source
         self.index = index
         self.is_linear = settings.select.is_linear
-        self._lines: dict[str, dict[str, Any]] = {}
+        self._lines: dict[tuple[str, int], dict[str, Any]] = {}
         self._known: dict[int, _Told] = {}
 
     def fields(self, job: SacctJob) -> dict[str, Any]:
@@ -167,10 +167,12 @@ class _Builder:
     def _asked(self, row: Attempt) -> Mapping[str, Any]:
         if not row.submit_line:
             return {}
-        known = self._lines.get(row.submit_line)
+        component = int(row.job_id.partition("+")[2] or 0) if row.het_group else 0
+        key = row.submit_line, component
+        known = self._lines.get(key)
         if known is None:
-            known, unread = asked_on_line(row.submit_line)
-            self._lines[row.submit_line] = known
+            known, unread = asked_on_line(*key)
+            self._lines[key] = known
             for option in unread:
                 self.report.apply(f"SubmitLine: {option} not understood", self.source, row.line)
         return known

@@ -18,6 +18,7 @@ import numpy as np
 
 from noctule.errors import InputError
 from noctule.formats.headers import unix_start_time
+from noctule.slurm.conf.hostlist import expand_hosts
 from noctule.slurm.conf.settings import SlurmSettings
 from noctule.slurm.jobs.import_report import ImportReport
 from noctule.slurm.jobs.recorded import Recorded
@@ -96,6 +97,9 @@ def _jobs_from_sacct(
     _tell_absent_columns(tables, report)
     origin = jobs[0].first.submit
     requests = sacct_requests(jobs, settings, origin, report, tables[0].source)
+    if len(tables) > 1:
+        begin = min((attempt.submit for attempt in tables[0].attempts), default=origin)
+        requests = _with_given_starts(requests, jobs, settings, begin, report)
     return SiteJobs(
         ids=[job.id for job in jobs],
         submit=[float(job.first.submit - origin) for job in jobs],
@@ -106,6 +110,33 @@ def _jobs_from_sacct(
         origin=origin,
         recorded=_recorded(jobs, origin),
     )
+
+
+def _with_given_starts(
+    requests: Requests,
+    jobs: Sequence[SacctJob],
+    settings: SlurmSettings,
+    begin: int,
+    report: ImportReport,
+) -> Requests:
+    """Let jobs that ran before a date start when and where they did."""
+    known = settings.node_table.index
+    origin = jobs[0].first.submit
+    started: list[float | None] = []
+    nodes: list[str] = []
+    for job in jobs:
+        row = job.last
+        is_given = (
+            row.start is not None
+            and row.start < begin
+            and job.n_attempts == 1
+            and bool(row.node_list)
+            and all(name in known for name in expand_hosts(row.node_list))
+        )
+        started.append(float(row.start - origin) if is_given and row.start is not None else None)
+        nodes.append(row.node_list if is_given else "")
+    report.count("ran already: starts when and where it did", sum(map(bool, nodes)))
+    return Requests(len(jobs), {**requests.told, "started": started, "started_on": nodes})
 
 
 def _recorded(jobs: Sequence[SacctJob], origin: int) -> Recorded:

@@ -66,13 +66,18 @@ _STANDS_ALONE = frozenset(_ALONE.split())
 _SHORT_ALONE = "HOQWhksuv"
 
 
-def options_of(line: str) -> dict[str, str]:
-    """Return the options of the submitting command by their long name; the last one counts."""
+def options_of(line: str, component: int = 0) -> dict[str, str]:
+    """Return the options of the submitting command by their long name; the last one counts.
+
+    Those of the components of a heterogeneous job stand between colons.
+    """
     found: dict[str, str] = {}
-    words = iter(_words(line))
-    command = next(words, "")
+    command, *rest = _words(line) or [""]
     if command.rpartition("/")[2] not in COMMANDS:
         return found
+    for _ in range(component):
+        rest = rest[rest.index(":") + 1 :] if ":" in rest else []
+    words = iter(rest)
     for word in words:
         if word == "--" or not word.startswith("-") or word == "-":
             break
@@ -106,13 +111,13 @@ def _take_short(letters: str, words: Iterator[str], found: dict[str, str]) -> No
         return
 
 
-def asked_on_line(line: str) -> tuple[dict[str, Any], list[str]]:
+def asked_on_line(line: str, component: int = 0) -> tuple[dict[str, Any], list[str]]:
     """Return fields of a Request, and the options whose values could not be read.
 
     Keys `begin` and `deadline` are left out: as text they depend on the clock; `has_begin` says
     that a begin time was asked for.
     """
-    options = options_of(line)
+    options = options_of(line, component)
     asked: dict[str, Any] = {}
     unread: list[str] = []
     for name, text in options.items():

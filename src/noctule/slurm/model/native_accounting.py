@@ -12,6 +12,7 @@ from noctule.slurm.conf.associations import Association, Associations, LimitSet,
 from noctule.slurm.conf.settings import SlurmSettings
 from noctule.slurm.jobs.requests import Requests
 from noctule.slurm.model.native_settings import NO_BOUND, gres_kinds
+from noctule.slurm.site.extras import Usage
 from noctule.units import shown
 
 _RESETS = {"NONE": "never"}
@@ -60,10 +61,16 @@ _LEFT_OUT = ("PartitionTimeLimit", "PartitionMaxNodes", "PartitionMinNodes", "Re
 class AccountingCompiler:
     """Fills what the core knows of accounting; `notes` say what was left out."""
 
-    def __init__(self, settings: SlurmSettings, associations: Associations | None) -> None:
-        """Take a configuration and, where there is a database, what it holds."""
+    def __init__(
+        self,
+        settings: SlurmSettings,
+        associations: Associations | None,
+        usage: Sequence[Usage] = (),
+    ) -> None:
+        """Take a configuration and, where there is a database, what it holds and what was used."""
         self.settings = settings
         self.associations = associations
+        self.usage = usage
         self.notes: list[str] = []
         self._tres = _tres_numbers(settings)
         self._unknown: dict[str, None] = {}
@@ -201,7 +208,24 @@ class AccountingCompiler:
             else:
                 self._accounts[association.account] = len(found)
             found.append(core)
+        self._add_usage(found)
         return found
+
+    def _add_usage(self, associations: Sequence[_core.SlurmAssociation]) -> None:
+        """Give associations what they had used; of one user's in several partitions, the first."""
+        users: dict[tuple[str, str], int] = {}
+        for (user, account, _), number in self._users.items():
+            users.setdefault((user, account), number)
+        n_unknown = 0
+        for row in self.usage if self.settings.priority.usage_reset_period != "NOW" else ():
+            key = (row.user, row.account)
+            found = users.get(key) if row.user else self._accounts.get(row.account)
+            if found is None:
+                n_unknown += 1
+            else:
+                associations[found].used = row.raw_usage
+        if n_unknown:
+            self.notes.append(f"usage of {n_unknown} unknown associations is left out")
 
     def _core_qos(self, told: Qos) -> _core.SlurmQos:
         self._qos[told.name] = len(self._qos)

@@ -99,7 +99,8 @@ class RequestCompiler:
     def _dates(self) -> dict[str, Sequence[int]]:
         told = self.requests.told
         columns: dict[str, Sequence[int]] = {}
-        for name, default in (("begin", 0), ("deadline", _NO_DATE), ("release", _NO_DATE)):
+        dates = {"begin": 0, "deadline": _NO_DATE, "release": _NO_DATE, "started": _NO_DATE}
+        for name, default in dates.items():
             if name in told:
                 columns[name] = [
                     default if value is None else self.epoch + math.floor(value)
@@ -121,18 +122,15 @@ class RequestCompiler:
             for name in ("user", "name", "array")
             if name in told
         }
+        if "het_group" in told:
+            columns["het"] = _numbers(told["het_group"], blank=NO_BOUND)
         if "features" in told or "memory_mb" in told:
             columns["constraint"] = [
                 self.constraints.setdefault(key, len(self.constraints)) if any(key) else NO_BOUND
                 for key in zip(self.requests.column("features"), self._least_memory(), strict=True)
             ]
-        left_out = {
-            "het_group": "parts of heterogeneous jobs are scheduled one by one",
-            "switches": "jobs ask for a number of switches, which is left out",
-        }
-        for name, what in left_out.items():
-            if n := sum(map(bool, told.get(name, ()))):
-                self.notes.append(f"{n} {what}")
+        if n := sum(map(bool, told.get("switches", ()))):
+            self.notes.append(f"{n} jobs ask for a number of switches, which is left out")
         return columns
 
     def _least_memory(self) -> Iterator[int]:
@@ -188,23 +186,7 @@ class RequestCompiler:
 
     def _fill_lists(self, core: _core.SlurmRequests, settings: _core.SlurmSettings) -> None:
         told = self.requests.told
-        table = (
-            self.settings.node_table if {"required_nodes", "excluded_nodes"} & set(told) else None
-        )
-        if table is not None:
-            lists = zip(
-                self.requests.column("required_nodes"),
-                self.requests.column("excluded_nodes"),
-                strict=True,
-            )
-            for job, (required, excluded) in enumerate(lists):
-                if required or excluded:
-                    where = f"requests: job {job + 1} of the workload"
-                    sets = [
-                        _core.HostSet(list(table.indices(text, where)) if text else [])
-                        for text in (required, excluded)
-                    ]
-                    core.set_nodes(settings, job, *sets)
+        self._fill_nodes(core, settings)
         self._fill_gres(core)
         names = {name: i for i, (name, _) in enumerate(self.settings.licenses)}
         for job, licenses in enumerate(told.get("licenses", ())):
@@ -215,6 +197,22 @@ class RequestCompiler:
         for job, dependencies in enumerate(told.get("dependencies", ())):
             for dependency in dependencies:
                 self._fill_dependency(core, job, dependency)
+
+    def _fill_nodes(self, core: _core.SlurmRequests, settings: _core.SlurmSettings) -> None:
+        names = ("required_nodes", "excluded_nodes", "started_on")
+        if not {*names} & {*self.requests.told}:
+            return
+        table = self.settings.node_table
+        lists = zip(*map(self.requests.column, names), strict=True)
+        for job, texts in enumerate(lists):
+            if any(texts):
+                where = f"requests: job {job + 1} of the workload"
+                required, excluded, started_on = (
+                    _core.HostSet(list(table.indices(text, where)) if text else [])
+                    for text in texts
+                )
+                core.set_nodes(settings, job, required, excluded)
+                core.set_started_on(settings, job, started_on)
 
     def _fill_gres(self, core: _core.SlurmRequests) -> None:
         kinds = {name: i for i, name in enumerate(gres_kinds(self.settings))}

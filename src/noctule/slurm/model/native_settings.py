@@ -20,6 +20,7 @@ _PREEMPT_MODES = ("OFF", "CANCEL", "REQUEUE", "SUSPEND")
 _PREEMPT_TYPES = ("preempt/none", "preempt/partition_prio", "preempt/qos")
 _SELECT_TYPES = ("select/linear", "select/cons_res", "select/cons_tres")
 _UNITS = ("cpu", "core", "socket", "memory_only")
+_HET_PRIORITIES = ("", "min", "avg", "max")
 _PART_LIMITS = ("NO", "ANY", "ALL")
 # as they are called in slurm.conf and in the core
 _SAME = (
@@ -53,6 +54,7 @@ _SAME = (
     "bf_running_job_reserve",
     "bf_licenses",
     "bf_one_resv_per_job",
+    "bf_hetjob_immediate",
     "preempt_youngest_first",
     "preempt_strict_order",
     "preempt_reorder_count",
@@ -177,6 +179,7 @@ def _parameters(settings: SlurmSettings, *, bsc: bool) -> dict[str, float]:
     parameters |= {
         "backfills": settings.scheduler_type == "sched/backfill",
         "sched_min_interval_us": scheduling.sched_min_interval,
+        "bf_hetjob_prio": _HET_PRIORITIES.index(scheduling.bf_hetjob_prio or ""),
         "bf_yield_interval_us": scheduling.bf_yield_interval,
         "bf_yield_sleep_us": scheduling.bf_yield_sleep,
         "bf_queue_limit": scheduling.bf_queue_limit if bsc else 0,

@@ -26,6 +26,7 @@ from noctule.slurm.model.clocks import PASS_KINDS, Clocks, PassKind
 from noctule.slurm.model.native_accounting import AccountingCompiler
 from noctule.slurm.model.native_requests import RequestCompiler
 from noctule.slurm.model.native_settings import core_settings, hosts_of_nodes
+from noctule.slurm.site.extras import Usage
 from noctule.windows import Windows
 from noctule.workload import Workload
 
@@ -95,6 +96,7 @@ class SlurmModel:
         job_ids: Sequence[Any] | None = None,
         topology: Topology | None = None,
         associations: Associations | None = None,
+        usage: Sequence[Usage] = (),
         costs: Mapping[str, float] | None = None,
         keep_passes: bool = False,
         keep_reasons: bool = False,
@@ -109,6 +111,7 @@ class SlurmModel:
             job_ids: of the workload, for dependencies.
             topology: switches, for topology/tree.
             associations: accounts and QOS of the database, for fair share and limits.
+            usage: of accounts and users when the run begins, as sshare prints it.
             costs: microseconds that schedulers take, by `main_pass`, `main_test`, `backfill_pass`,
                 `backfill_test`, `prediction_step` and `reservation_record`; nothing by default.
             keep_passes: keep what every pass did.
@@ -126,7 +129,7 @@ class SlurmModel:
             costs=costs,
             bsc=self.clocks.mode == "bsc",
         )
-        accounting = AccountingCompiler(settings, associations)
+        accounting = AccountingCompiler(settings, associations, usage)
         accounting.fill(core, first_calculation=epoch + self.clocks.first_calculation)
         jobs = fill(core)
         accounting.number(jobs, requests)

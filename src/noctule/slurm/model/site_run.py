@@ -76,6 +76,7 @@ def run_site(
         epoch=site.origin,
         job_ids=site.workload.job_ids.tolist(),
         associations=associations,
+        usage=site.extras.usage or (),
         topology=site.extras.topology,
         keep_passes=keep_passes,
         keep_reasons=keep_reasons,

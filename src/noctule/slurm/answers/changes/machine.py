@@ -146,7 +146,7 @@ def loaded(jobs: SiteJobs, factor: float) -> SiteJobs:
     submit = [math.floor(date / factor) for date in jobs.submit]
     earlier = [old - new for old, new in zip(jobs.submit, submit, strict=True)]
     columns = dict(jobs.requests.told)
-    for name in ("begin", "deadline", "release"):
+    for name in ("begin", "deadline", "release", "started"):
         if name in columns:
             columns[name] = [
                 None if date is None else date - shift
