@@ -263,6 +263,11 @@ nb::dict statistics_of(const NativePolicy& native) {
     told["yields"] = statistics.n_yields;
     told["abandoned"] = statistics.n_abandoned;
     told["timed_out"] = statistics.n_timed_out;
+    const Controller& controller = model_of(native).controller();
+    const PowerSaver::Totals power = controller.power().totals(controller.last_seen());
+    told["suspended"] = power.n_suspended;
+    told["resumed"] = power.n_resumed;
+    told["suspended_node_seconds"] = power.suspended_seconds;
     return told;
 }
 
@@ -326,6 +331,10 @@ void bind_slurm(nb::module_& module) {
                "Return why a job was not started: date, kind of pass, reason and more about it.");
     module.def("slurm_started_by", &started_by, nb::arg("policy"),
                "Return who started each job: 0 nobody, 1 the main scheduler, 2 backfilling.");
+    module.def(
+        "slurm_boots",
+        [](const NativePolicy& native) { return model_of(native).controller().boots(); },
+        nb::arg("policy"), "Return when jobs that had to wait for a boot were given their nodes.");
     module.def("slurm_killed", &killed, nb::arg("policy"),
                "Return which jobs were killed at their time limits.");
 }

@@ -386,7 +386,7 @@ Backfill::Start Backfill::start_now(const Moment& moment, const Attempt& attempt
     if (attempt.job != attempt.record.job || !controller_.has_licenses(attempt.request)) {
         return Start::busy;
     }
-    const std::optional<Choice> choice = controller_.select().run_now(attempt.on(available_));
+    const std::optional<Choice> choice = controller_.run_now(attempt.on(available_));
     if (!choice) {
         return Start::busy;
     }

@@ -74,7 +74,7 @@ std::optional<Choice> Backfill::choose_apart(const Moment& moment, const QueueRe
         nodes -= request.excluded;
     }
     const auto [least, wanted] = controller_.node_bounds(job, record.partition);
-    std::optional<Choice> choice = controller_.select().run_now(
+    std::optional<Choice> choice = controller_.run_now(
         {job, request, controller_.partition(record.partition), nodes, least, wanted});
     if (choice && !controller_.limits().allows(job, record.partition, *choice, moment.now)) {
         controller_.note_limit(job);

@@ -16,8 +16,8 @@ constexpr Seconds a_year = 365 * 86400;
 Controller::Controller(std::shared_ptr<const Settings> settings, Requests requests,
                        const Plugins& plugins)
     : settings_(std::move(settings)), requests_(std::move(requests)), reasons_(requests_),
-      nodes_{NodeSet(settings_->n_nodes(), true), NodeSet(settings_->n_nodes()),
-             NodeSet(settings_->n_nodes())},
+      power_(*settings_), nodes_{NodeSet(settings_->n_nodes(), true), NodeSet(settings_->n_nodes()),
+                                 NodeSet(settings_->n_nodes())},
       select_(plugins.select(*settings_, nodes_)),
       priority_(plugins.priority(*settings_, requests_)),
       limits_(plugins.limits ? plugins.limits(*settings_, requests_) : std::make_unique<Limits>()),
@@ -182,7 +182,7 @@ void Controller::start(const Moment& moment, const QueueRecord& record, const Ch
     status.phase = JobStatus::Phase::running;
     status.by = by;
     status.partition = partition;
-    status.start = moment.now;
+    status.start = wake_nodes(moment, job, choice.nodes);
     status.limit = limit;
     select_->allocate(job, request, choice, expected_end(job));
     priority_->start(job, moment.now, choice);
@@ -224,7 +224,9 @@ void Controller::end(const Moment& moment, JobIndex job) {
     if (moment.view.is_completing(job)) {
         count_completing(job, 1);
     } else {
+        const NodeSet nodes = std::move(held_.at(job).nodes);
         held_.erase(job);
+        let_idle(nodes, moment.now);
     }
 }
 
@@ -252,7 +254,9 @@ void Controller::count_completing(JobIndex job, int change) {
 void Controller::free_nodes(JobIndex job, Seconds now) {
     if (held_.contains(job)) {
         count_completing(job, -1);
+        const NodeSet nodes = std::move(held_.at(job).nodes);
         held_.erase(job);
+        let_idle(nodes, now);
         touch(now);
     }
 }
@@ -270,6 +274,7 @@ void Controller::set_available(const HostSet& hosts, bool available, Seconds now
             } else {
                 nodes_.up.remove(node);
             }
+            note_away(node, n_away_[node] == 0, now);
         }
     }
     touch(now);

@@ -3,6 +3,7 @@
 
 #include "policy.hpp"
 #include "slurm/limits.hpp"
+#include "slurm/power_saver.hpp"
 #include "slurm/queue.hpp"
 #include "slurm/reasons.hpp"
 #include "slurm/statistics.hpp"
@@ -129,6 +130,18 @@ class Controller {
 
     void start(const Moment& moment, const QueueRecord& record, const Choice& choice, Minutes limit,
                StartedBy by);
+    // The nodes to start on now: those that are on, where they are enough.
+    std::optional<Choice> run_now(const Trial& trial);
+    // Power saving: whether the run has it, and what is to be switched now.
+    void begin_power_saving(const Moment& moment);
+    void save_power(const Moment& moment);
+    std::optional<Seconds> next_power_change() const {
+        return saves_power_ ? power_.next_date() : std::nullopt;
+    }
+    const PowerSaver& power() const { return power_; }
+    Seconds last_seen() const { return last_seen_; }
+    // When jobs that had to wait for a boot were given their nodes.
+    const std::map<JobIndex, double>& boots() const { return boots_; }
     // Starts jobs whose date and nodes are given, those that are due.
     void start_given(const Moment& moment);
     std::optional<Seconds> next_given_start() const {
@@ -186,10 +199,18 @@ class Controller {
     NodeSet nodes_of(const HostSet& hosts) const;
     void count_completing(JobIndex job, int change);
     Seconds kill_date(JobIndex job) const;
+    // The second in which a job that was just started begins: when its nodes are on.
+    Seconds wake_nodes(const Moment& moment, JobIndex job, const NodeSet& nodes);
+    void let_idle(const NodeSet& nodes, Seconds now);
+    void note_away(NodeIndex node, bool is_back, Seconds now);
 
     std::shared_ptr<const Settings> settings_;
     Requests requests_;
     ReasonLog reasons_;
+    PowerSaver power_;
+    bool saves_power_ = false;
+    Seconds last_seen_ = 0; // by power saving
+    std::map<JobIndex, double> boots_;
     NodeStates nodes_;
     std::unique_ptr<Select> select_;
     std::unique_ptr<Priority> priority_;
@@ -217,7 +238,8 @@ class Controller {
     std::size_t n_running_ = 0;
     std::uint64_t n_refused_[n_refusals] = {};
     std::uint64_t n_late_ = 0;
-    std::uint64_t n_not_given_ = 0; // starts whose nodes were not free
+    std::uint64_t n_beyond_resume_rate_ = 0; // jobs that boot more nodes than that
+    std::uint64_t n_not_given_ = 0;          // starts whose nodes were not free
 };
 
 } // namespace noctule::slurm

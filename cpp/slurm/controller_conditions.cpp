@@ -195,6 +195,7 @@ std::vector<std::string> Controller::warnings() const {
     for (std::size_t i = 0; i < n_refusals; ++i) {
         tell(n_refused_[i], why[i]);
     }
+    tell(n_beyond_resume_rate_, "boot more nodes than ResumeRate allows in a minute: all at once");
     tell(n_not_given_, "ran already when the record begins, but their nodes were not free here");
     tell(n_late_, "could not end before their deadlines, and were cancelled");
     return told;

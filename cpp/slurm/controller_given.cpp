@@ -15,9 +15,8 @@ void Controller::start_given(const Moment& moment) {
         const std::uint32_t n = request.started_on.count();
         const NodeSet nodes = nodes_.up & request.started_on;
         const std::optional<Choice> choice =
-            nodes.count() < n || n == 0
-                ? std::nullopt
-                : select_->run_now({job, request, partition(index), nodes, n, n});
+            nodes.count() < n || n == 0 ? std::nullopt
+                                        : run_now({job, request, partition(index), nodes, n, n});
         if (!choice) {
             ++n_not_given_; // it waits like others
             continue;

@@ -62,6 +62,7 @@ constexpr Field<Node, double> node_fields[] = {
     number<&Node::weight>("weight"),
     number<&Node::first_host>("first_host"),
     number<&Node::n_hosts>("n_hosts"),
+    number<&Node::suspend_time>("suspend_time"),
 };
 
 constexpr Field<Partition, double> partition_fields[] = {
@@ -130,6 +131,9 @@ constexpr Field<Parameters, double> parameter_fields[] = {
     number<&Parameters::has_epilog>("has_epilog"),
     number<&Parameters::kill_invalid_depend>("kill_invalid_depend"),
     number<&Parameters::enforce_part_limits>("enforce_part_limits"),
+    number<&Parameters::suspend_rate>("suspend_rate"),
+    number<&Parameters::resume_rate>("resume_rate"),
+    number<&Parameters::suspend_timeout>("suspend_timeout"),
     number<&Parameters::preempt_type>("preempt_type"),
     number<&Parameters::preempt_mode>("preempt_mode"),
     number<&Parameters::preempt_youngest_first>("preempt_youngest_first"),

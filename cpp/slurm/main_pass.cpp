@@ -135,7 +135,7 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
     controller_.keep_usable(job, moment.now, limit * 60, candidates_);
     ++n_tested_;
     const std::optional<Choice> choice =
-        controller_.select().run_now({job, request, partition, candidates_, least, wanted});
+        controller_.run_now({job, request, partition, candidates_, least, wanted});
     if (!choice) {
         controller_.reasons().note(job, candidates_.count() < least ? Reason::reservation
                                                                     : Reason::resources);

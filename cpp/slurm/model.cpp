@@ -34,6 +34,7 @@ void Model::decide(const View& view, std::span<const Event> events, Decisions& d
     for (const Event& event : events) {
         handle(moment, event);
     }
+    controller_.save_power(moment);
     controller_.start_given(moment);
     run_due(moment);
     give_up_if_stuck(moment);
@@ -72,6 +73,7 @@ void Model::handle(const Moment& moment, const Event& event) {
     switch (event.kind) {
     case EventKind::simulation_started:
         controller_.set_windows(moment.view);
+        controller_.begin_power_saving(moment);
         break;
     case EventKind::job_submitted:
         if (moment.view.is_waiting(event.subject)) {
@@ -307,8 +309,10 @@ double Model::next_date(const Moment& moment) {
 }
 
 void Model::arm(const Moment& moment) {
-    const std::optional<Seconds> given = controller_.next_given_start();
-    const double next = std::min(next_date(moment), given ? run_time(*given) : infinity);
+    double next = next_date(moment);
+    for (const auto& other : {controller_.next_given_start(), controller_.next_power_change()}) {
+        next = std::min(next, other ? run_time(*other) : infinity);
+    }
     if (next == armed_ && next > moment.view.now()) {
         return;
     }

@@ -14,6 +14,7 @@ class Model final : public Policy {
           Drive drive);
 
     void decide(const View& view, std::span<const Event> events, Decisions& decisions) override;
+    bool wakes_hosts() const override { return controller_.power().is_used(); }
     std::vector<std::string> warnings() const override { return controller_.warnings(); }
 
     const Controller& controller() const { return controller_; }

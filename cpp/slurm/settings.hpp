@@ -21,6 +21,7 @@ struct Node {
     std::vector<std::uint32_t> gres = {}; // how many of each kind; may be shorter than the kinds
     HostId first_host = 0;                // of the platform: one with linear, or its cores
     std::uint32_t n_hosts = 1;
+    Seconds suspend_time = -1; // idle before it is switched off; negative: never
 
     std::uint32_t cores() const { return sockets * cores_per_socket; }
 };
@@ -131,6 +132,11 @@ struct Parameters {
     bool kill_invalid_depend = false;
     enum class PartLimits : std::uint8_t { no, any, all };
     PartLimits enforce_part_limits = PartLimits::no; // otherwise such jobs are refused
+
+    // Power saving.
+    std::uint32_t suspend_rate = 60; // nodes a minute; 0: all
+    std::uint32_t resume_rate = 300;
+    Seconds suspend_timeout = 30; // a node cannot be used while it is switched off
 
     // Preemption.
     PreemptType preempt_type = PreemptType::none;

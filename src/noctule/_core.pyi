@@ -1420,5 +1420,8 @@ def slurm_started_by(policy: NativePolicy) -> list[int]:
     Return who started each job: 0 nobody, 1 the main scheduler, 2 backfilling.
     """
 
+def slurm_boots(policy: NativePolicy) -> dict[int, float]:
+    """Return when jobs that had to wait for a boot were given their nodes."""
+
 def slurm_killed(policy: NativePolicy) -> list[bool]:
     """Return which jobs were killed at their time limits."""

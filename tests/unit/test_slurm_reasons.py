@@ -126,3 +126,12 @@ def test_tasks_of_an_array_have_one_list():
     site = site_of(conf_of(2), *tasks)
     assert reasons(site, 1) == reasons(site, 2)
     assert "array throttle" in [reason for _, _, reason, _ in reasons(site, 2)]
+
+
+def test_a_job_that_was_given_nodes_which_were_off_waits_for_their_boot():
+    saving = ("SuspendProgram=/off", "ResumeProgram=/on", "SuspendTime=60", "ResumeTimeout=40")
+    site = site_of(conf_of(2, *saving), job(0, 10), job(200, 10))
+    assert explained(site, "2") == [
+        (200, 200.25, "pass timing", "until a main pass"),
+        (200.25, 240.25, "hosts switching on", "its nodes boot"),
+    ]

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 def site_options(command: Command) -> Command:
     """Add the options that say where a site is: an imported folder, or its own files."""
     for option in (
+        click.option(
+            "--boot",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="SECONDS",
+            help="What nodes take to boot, with power saving; by default ResumeTimeout.",
+        ),
         click.option("--time-zone", metavar="ZONE", help="Of local times, such as Europe/Paris."),
         site_file_options,
         click.option("--jobs", metavar="FILE", help="Rows of sacct, a log, a trace or a workload."),
@@ -63,10 +69,17 @@ def phase_options(command: Command) -> Command:
     return command
 
 
-def open_site(
+def open_site(boot: float | None, **where: Any) -> tuple[SlurmSite, Conf, Sequence[str]]:
+    """Return a site, the lines of its configuration, and what to say about its files."""
+    from dataclasses import replace
+
+    site, conf, talk = _read_site(**where)
+    return replace(site, extras=replace(site.extras, boot_seconds=boot)), conf, talk
+
+
+def _read_site(
     site: str | None, conf: str | None, jobs: str | None, time_zone: str | None, **files: Any
 ) -> tuple[SlurmSite, Conf, Sequence[str]]:
-    """Return a site, the lines of its configuration, and what to say about its files."""
     from pathlib import Path
 
     from noctule.slurm.conf.lines import read_conf

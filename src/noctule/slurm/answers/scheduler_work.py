@@ -30,6 +30,7 @@ class Work:
     backfill_passes: float = _told("backfill passes")
     backfill_tests: float = _told("jobs they tested")
     longest_queue: float = _told("jobs in the longest queue that a pass saw")
+    suspended: float = _told("node-hours switched off by power saving")
 
 
 #: What each number of `Work` is.
@@ -48,6 +49,7 @@ def work_of(site: SlurmSite, run: SiteRun) -> Work:
         backfill_passes=float(backfill["passes"]),
         backfill_tests=float(backfill["tested"]),
         longest_queue=float(max(one["longest_queue"] for one in (quick, full, backfill))),
+        suspended=run.statistics["suspended_node_seconds"] / 3600,
     )
 
 

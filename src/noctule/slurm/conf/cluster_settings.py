@@ -233,7 +233,9 @@ class PowerSaving(Section):
     )
     suspend_rate: int = setting("SuspendRate", number(0, 65_533), 60, "Nodes a minute; 0: all.")
     suspend_timeout: int = setting("SuspendTimeout", SECONDS, 30, "Of switching off.")
-    resume_rate: int = setting("ResumeRate", number(0, 65_533), 300, "Nodes a minute; 0: all.")
+    resume_rate: int = setting(
+        "ResumeRate", number(0, 65_533), 300, "Nodes a minute; told, not followed."
+    )
     resume_timeout: int = setting("ResumeTimeout", SECONDS, 60, "Of switching on.")
     suspend_program: str = setting("SuspendProgram", TEXT, "", "Without it nothing is switched.")
     resume_program: str = setting("ResumeProgram", TEXT, "", "Without it nothing is switched.")

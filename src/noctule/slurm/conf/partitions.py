@@ -13,7 +13,6 @@ from noctule.slurm.conf.hostlist import split_outside_brackets
 from noctule.slurm.conf.lines import ConfLine, Place
 from noctule.slurm.conf.nodes import NodeTable
 from noctule.slurm.conf.values import (
-    AGE,
     FLAG,
     MINUTES,
     TEXT,
@@ -146,7 +145,10 @@ class Partition:
     )
     requires_reservation: bool = setting("ReqResv", FLAG, False, "Only jobs in reservations.")
     suspend_time: int | None = setting(
-        "SuspendTime", AGE, None, "Seconds idle before power-down; by default the cluster's."
+        "SuspendTime",
+        number(0, unit="seconds", endless=True),
+        None,
+        "Idle before power-down; by default the cluster's.",
     )
     suspend_timeout: int | None = setting(
         "SuspendTimeout", number(0), None, "By default the cluster's."

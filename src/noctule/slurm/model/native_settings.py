@@ -9,6 +9,7 @@ from noctule.slurm.conf.partitions import Partition
 from noctule.slurm.conf.settings import SlurmSettings
 from noctule.slurm.conf.topology import Topology
 from noctule.slurm.jobs.requests import NO_LIMIT
+from noctule.slurm.model.power import suspend_times
 
 #: Numbers that stand for "no bound" in the core.
 NO_BOUND = 2**32 - 1
@@ -107,7 +108,8 @@ def core_settings(
     core = _core.SlurmSettings()
     core.epoch = epoch
     core.gres_kinds = kinds = gres_kinds(settings)
-    for node, hosts in zip(settings.nodes, hosts_of_nodes(settings), strict=True):
+    rows = zip(settings.nodes, hosts_of_nodes(settings), suspend_times(settings), strict=True)
+    for node, hosts, suspend_time in rows:
         counts = dict.fromkeys(kinds, 0)
         for gres in node.gres:
             counts[gres.name] += gres.count
@@ -123,6 +125,7 @@ def core_settings(
                 "weight": node.weight,
                 "first_host": hosts.start,
                 "n_hosts": len(hosts),
+                "suspend_time": suspend_time,
             },
             list(counts.values()),
         )
@@ -189,6 +192,9 @@ def _parameters(settings: SlurmSettings, *, bsc: bool) -> dict[str, float]:
         "has_epilog": bool(ends.epilog),
         "kill_invalid_depend": ends.kill_invalid_depend,
         "enforce_part_limits": _PART_LIMITS.index("ALL" if limits == "YES" else limits),
+        "suspend_rate": settings.power.suspend_rate,
+        "resume_rate": settings.power.resume_rate,
+        "suspend_timeout": settings.power.suspend_timeout,
         "preempt_type": _PREEMPT_TYPES.index(preemption.preempt_type),
         "preempt_exempt_time": preemption.exempt_time or 0,
         "preempt_mode": next(

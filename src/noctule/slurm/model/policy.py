@@ -26,6 +26,7 @@ from noctule.slurm.model.clocks import PASS_KINDS, Clocks, PassKind
 from noctule.slurm.model.native_accounting import AccountingCompiler
 from noctule.slurm.model.native_requests import RequestCompiler
 from noctule.slurm.model.native_settings import core_settings, hosts_of_nodes
+from noctule.slurm.model.power import with_power_saving
 from noctule.slurm.site.extras import Usage
 from noctule.windows import Windows
 from noctule.workload import Workload
@@ -163,6 +164,10 @@ class SlurmModel:
         """Return who started each job: Main, Backfill, or nobody."""
         return [_SCHEDULERS[who] for who in _core.slurm_started_by(self.policy)]
 
+    def boots(self) -> dict[int, float]:
+        """Return when jobs that had to wait for nodes to boot were given them."""
+        return dict(_core.slurm_boots(self.policy))
+
     def killed(self) -> list[bool]:
         """Return which jobs were killed at their time limits."""
         return list(_core.slurm_killed(self.policy))
@@ -193,9 +198,14 @@ def simulate_slurm(
     epoch: int = 0,
     topology: Topology | None = None,
     associations: Associations | None = None,
+    boot_seconds: float | None = None,
     **options: Any,
 ) -> tuple[Schedule, SlurmModel]:
-    """Run a workload under a configuration; return what happened and the model that decided it."""
+    """Run a workload under a configuration; return what happened and the model that decided it.
+
+    With power saving nodes take `boot_seconds` to boot, by default ResumeTimeout; hosts of a
+    platform that have states to sleep in switch as these say.
+    """
     if len(requests) != len(workload):
         raise InputError(f"requests: {len(requests)} for {len(workload)} jobs, expected one each")
     model = SlurmModel(
@@ -207,11 +217,14 @@ def simulate_slurm(
         topology=topology,
         associations=associations,
     )
+    hosts, usual = with_power_saving(
+        settings, platform or platform_of(settings), run_options(model.clocks), boot_seconds
+    )
     schedule = simulate(
-        platform or platform_of(settings),
+        hosts,
         workload,
         cast("Policy", model.policy),  # which the run takes as it is
         windows=windows,
-        **{**run_options(model.clocks), **options},
+        **{**usual, **options},
     )
     return schedule, model

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -22,6 +22,7 @@ from noctule.simulation import simulate
 from noctule.slurm.conf.associations import Associations, Qos
 from noctule.slurm.model.clocks import Clocks
 from noctule.slurm.model.policy import ReasonChange, SlurmModel, run_options
+from noctule.slurm.model.power import with_power_saving
 from noctule.slurm.site.site import SlurmSite
 
 #: Whose clocks run: those of Slurm's daemons, or the steps of BSC's simulator.
@@ -43,6 +44,7 @@ class SiteRun:
         notes: what the model does not do of what was asked, and what was odd, in sentences.
         main_passes: dates, where they were kept; so are `backfill_passes`.
         reasons: why passes did not start a job, where that was kept.
+        boots: when jobs that had to wait for nodes to boot were given them.
     """
 
     start: Floats
@@ -56,6 +58,7 @@ class SiteRun:
     main_passes: Floats
     backfill_passes: Floats
     reasons: Callable[[int], Sequence[ReasonChange]] | None = None
+    boots: Mapping[int, float] = field(default_factory=dict)
 
     def hosts(self, job: int) -> list[tuple[int, int]]:
         """Return the hosts of a job as intervals."""
@@ -81,13 +84,16 @@ def run_site(
         keep_passes=keep_passes,
         keep_reasons=keep_reasons,
     )
+    platform, options = with_power_saving(
+        site.settings, site.platform, run_options(clocks), site.extras.boot_seconds
+    )
     schedule = simulate(
-        site.platform,
+        platform,
         site.workload,
         cast("Policy", model.policy),  # which the run takes as it is
         site.extras.outages,
         windows=site.extras.reservations,
-        **run_options(clocks),
+        **options,
     )
     record = schedule.record
     start, end = np.full(n_jobs, np.nan), np.full(n_jobs, np.nan)
@@ -109,6 +115,7 @@ def run_site(
         main_passes=np.array([p.date for p in passes if p.kind != "backfill"]),
         backfill_passes=np.array([p.date for p in passes if p.kind == "backfill"]),
         reasons=model.reasons if keep_reasons else None,
+        boots=model.boots(),
     )
 
 

@@ -34,7 +34,10 @@ from noctule.workload import Workload
 
 @dataclass(frozen=True, slots=True)
 class SiteExtras:
-    """What optional files tell; None where there was no such file."""
+    """What optional files tell; None where there was no such file.
+
+    `boot_seconds` is what nodes take to boot, where that is told.
+    """
 
     associations: Associations | None = None
     topology: Topology | None = None
@@ -42,6 +45,7 @@ class SiteExtras:
     outages: ExternalEvents | None = None
     reservations: Windows | None = None
     usage: tuple[Usage, ...] | None = None
+    boot_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

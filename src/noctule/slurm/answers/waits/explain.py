@@ -91,14 +91,16 @@ class Explainer:
         """Explain the wait of a job by its position."""
         submit = float(self.site.workload.submit_time[job])
         start = float(self.lifetimes.start[job])
-        end = start if math.isfinite(start) else self._left(job)
-        wait = _Wait(self, job, submit, max(submit, end))
+        end = max(submit, start if math.isfinite(start) else self._left(job))
+        given = self.lifetimes.boots.get(job, end)
+        wait = _Wait(self, job, submit, given)
+        boot = Interval(given, end, Cause.SWITCHING, "its nodes boot")
         return Explanation(
             job_id=str(self.site.workload.job_ids[job]),
             submit=submit,
             start=start if math.isfinite(start) else None,
-            end_of_wait=max(submit, end),
-            intervals=merged(wait.intervals()),
+            end_of_wait=end,
+            intervals=merged((*wait.intervals(), boot)),
         )
 
     def job_name(self, job: int) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ class Lifetimes:
     """When and where jobs ran, and who started them.
 
     `main` and `backfill` are the dates of passes, `reasons` what they had against jobs; None where
-    they are not known.
+    they are not known. `boots` are dates at which jobs were given nodes that had to boot.
     """
 
     start: Floats
@@ -36,6 +36,7 @@ class Lifetimes:
     main: Floats | None = None
     backfill: Floats | None = None
     reasons: Reasons | None = None
+    boots: Mapping[int, float] = field(default_factory=dict)
 
 
 def simulated_lifetimes(run: SiteRun) -> Lifetimes:
@@ -47,7 +48,7 @@ def simulated_lifetimes(run: SiteRun) -> Lifetimes:
 
     main, backfill = run.main_passes, run.backfill_passes
     reasons = None if run.reasons is None else Reasons(run.reasons, main, backfill)
-    return Lifetimes(run.start, run.end, hosts, run.scheduler, main, backfill, reasons)
+    return Lifetimes(run.start, run.end, hosts, run.scheduler, main, backfill, reasons, run.boots)
 
 
 def recorded_lifetimes(site: SlurmSite) -> Lifetimes:

@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 
 from noctule.columns import Floats
-from noctule.slurm.answers.waits.causes import Cause
 from noctule.slurm.model.policy import ReasonChange
+from noctule.waits.causes import Cause
 
 _VAGUE = ("priority", "not tested")
 _HOLDS = {
