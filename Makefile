@@ -37,6 +37,7 @@ test-cluster: $(VENV)/.installed
 # The model of Slurm against a real one on loopback, in real time: some minutes.
 test-slurm: $(VENV)/.installed
 	tests/cluster/install-slurm
+	tests/slurm/install-accounting
 	NOCTULE_TEST_SLURM=1 $(BIN)/python -m pytest -q -n 2 tests/slurm
 
 # Random platforms and job mixes in SimGrid and here; where SimGrid can be installed.

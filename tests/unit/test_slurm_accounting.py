@@ -34,7 +34,10 @@ User - 'bob':Fairshare=1
 
 
 def starts(conf, jobs, accounts=ACCOUNTS, **changes):
-    """Run (user, submit time, runtime, changes of the request) and return whole starts in order."""
+    """Run (user, submit time, runtime, changes of the request) and return whole starts in order.
+
+    The run begins at a date of the epoch, as those of sites do.
+    """
     workload = Workload.from_jobs(
         Job(id=i, submit_time=submit, request=HostRequest(1), profile=Delay(runtime))
         for i, (_, submit, runtime, _) in enumerate(jobs)
@@ -49,6 +52,7 @@ def starts(conf, jobs, accounts=ACCOUNTS, **changes):
         requests,
         associations=None if accounts is None else parse_associations(accounts),
         clocks=Clocks(first_tick=0.5, tick_period=1.0, first_backfill=1e6, **changes),
+        epoch=1_700_000_000,
     )
     rows = zip(
         schedule.column("job_id").tolist(), schedule.column("start_time").tolist(), strict=True

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from slurm_sets import CONF, EPOCH, LOG, ROWS, row, stamp, write_set
 
 from noctule.cli import main
+from noctule.slurm.jobs.requests import Request, with_nodes_for_tasks
 
 AS_IT_WAS = [
     {"jobid": 1, "start": EPOCH + 5, "nodes": "n[1-3]"},
@@ -125,3 +127,12 @@ def test_nodes_may_have_any_names(tmp_path, capsys, names):
     base = write_set(tmp_path, rows=rows, conf=conf)
     assert main(["slurm", "compare", base, "--phases", "1"]) == 0
     assert "decisions +0.00 % +0.00 % +0.00 % 3 3 3" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_job_of_fewer_tasks_than_nodes_needs_no_more_nodes_than_tasks():
+    asked = Request(min_nodes=3, tasks=2)
+    assert with_nodes_for_tasks(asked) == replace(asked, min_nodes=2, max_nodes=3)
+    ranged = Request(min_nodes=3, max_nodes=5, tasks=1)
+    assert with_nodes_for_tasks(ranged) == replace(ranged, min_nodes=1)
+    for same in (Request(min_nodes=3), Request(min_nodes=2, tasks=2)):
+        assert with_nodes_for_tasks(same) is same

@@ -19,7 +19,7 @@ from noctule.slurm.truth.controller import Controller, pairs
 from noctule.slurm.truth.live import LogFile, advice, local_seconds
 from noctule.slurm.truth.sets import read_truth
 from noctule.slurm.truth.submissions import Submission, load_submissions, trace_table
-from noctule.slurm.truth.writing import conf_text
+from noctule.slurm.truth.writing import beside_conf, conf_text
 
 # A Slurm of one file: sbatch notes a job and logs what a controller would, scontrol tells of jobs.
 FAKE = r"""
@@ -117,6 +117,23 @@ def test_a_set_has_its_whole_configuration_in_one_file(tmp_path):
     assert conf_text(str(tmp_path / "slurm.conf")) == (
         "NodeName=n[1-2] CPUs=4\nPartitionName=a Nodes=ALL\nSuspendProgram=/bin/true\n"
     )
+
+
+def test_a_set_has_the_switches_and_accounts_of_its_slurm(tmp_path):
+    class Database:
+        def accounts(self, cluster: str) -> dict[str, str]:
+            return {".associations.txt": f"Cluster - '{cluster}'\n", ".qos.txt": "Name\n"}
+
+    conf = str(tmp_path / "slurm.conf")
+    (tmp_path / "topology.conf").write_text("SwitchName=s Nodes=n[1-4]\n")
+    assert beside_conf(conf, {"TopologyPlugin": "topology/none"}, Database()) == {}
+    told = {"TopologyPlugin": "topology/tree", "ClusterName": "c"}
+    told |= {"AccountingStorageType": "accounting_storage/slurmdbd"}
+    assert beside_conf(conf, told, Database()) == {
+        ".topology.conf": "SwitchName=s Nodes=n[1-4]\n",
+        ".associations.txt": "Cluster - 'c'\n",
+        ".qos.txt": "Name\n",
+    }
 
 
 def test_a_job_that_is_refused_is_told_and_the_others_go_on(slurm, tmp_path, capsys):

@@ -63,7 +63,7 @@ def replay(
     from noctule.slurm.truth.live import LogFile, advice
     from noctule.slurm.truth.live import replay as replay_live
     from noctule.slurm.truth.submissions import load_submissions
-    from noctule.slurm.truth.writing import check_truth, conf_text, write_truth
+    from noctule.slurm.truth.writing import beside_conf, check_truth, conf_text, write_truth
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         check_truth(output, force=force)
@@ -80,6 +80,7 @@ def replay(
             patience=patience,
             completions=settings.get("JobCompLoc"),
         )
-        files = write_truth(output, run, text, force=force)
+        beside = beside_conf(conf, settings, controller)
+        files = write_truth(output, run, text, beside=beside, force=force)
         console.show(replay_result(output, run, files))
     return ExitCode.OK

@@ -180,6 +180,14 @@ class Requests(Sequence[Request]):
         return Requests(len(positions), columns)
 
 
+def with_nodes_for_tasks(request: Request) -> Request:
+    """Return what sbatch makes of fewer tasks than nodes: no more nodes than tasks are needed."""
+    if not 0 < request.tasks < request.min_nodes:
+        return request
+    most = request.max_nodes if request.max_nodes != 0 else request.min_nodes
+    return dataclasses.replace(request, min_nodes=request.tasks, max_nodes=most)
+
+
 def parse_dependencies(text: str, where: str) -> tuple[tuple[SlurmDependency, ...], bool]:
     """Read what `--dependency` takes; return it and whether one of them is enough."""
     if "," in text and "?" in text:

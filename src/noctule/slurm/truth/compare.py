@@ -23,7 +23,7 @@ from noctule.slurm.conf.associations import Associations, read_associations, rea
 from noctule.slurm.conf.hostlist import compress_hosts
 from noctule.slurm.conf.settings import SlurmSettings, read_settings
 from noctule.slurm.conf.topology import Topology, read_topology
-from noctule.slurm.jobs.requests import Request, Requests
+from noctule.slurm.jobs.requests import Request, Requests, with_nodes_for_tasks
 from noctule.slurm.model.clocks import Clocks, PassKind
 from noctule.slurm.model.native_settings import hosts_of_nodes
 from noctule.slurm.model.policy import simulate_slurm
@@ -256,7 +256,7 @@ class Case:
             account=job.account,
             qos=job.qos,
         )
-        return replace(request, **asked_fields(job.options))
+        return with_nodes_for_tasks(replace(request, **asked_fields(job.options)))
 
     def _found(self, schedule: Schedule) -> Starts:
         names = ("job_id", "start_time", "finish_time", "hosts")

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -74,6 +75,15 @@ class Controller:
         text = self._ask(["scontrol", "show", "config"])
         found = (_SETTING.fullmatch(line.strip()) for line in text.splitlines())
         return {match[1]: match[2].strip() for match in found if match is not None}
+
+    def accounts(self, cluster: str) -> dict[str, str]:
+        """Return what the database knows of a cluster: its accounts, and QOS as a table."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "dump"
+            self._ask(["sacctmgr", "--immediate", "dump", cluster, f"File={path}"])
+            dump = path.read_text()
+        qos = self._ask(["sacctmgr", "--parsable2", "show", "qos"])
+        return {".associations.txt": dump, ".qos.txt": qos}
 
     def submit(self, job: Submission) -> int:
         """Submit a job that sleeps, and return its number."""

@@ -15,6 +15,7 @@ from noctule.compression import read_bytes
 from noctule.errors import InputError
 from noctule.output_file import check_file, write_file
 from noctule.slurm.conf.lines import read_conf
+from noctule.slurm.truth.controller import Controller
 from noctule.slurm.truth.controller_log import (
     ControllerLog,
     clock_shift,
@@ -50,7 +51,25 @@ def _quoted(text: str) -> str:
     return f'"{text}"' if any(letter.isspace() for letter in text) else text
 
 
-def write_truth(path: str, run: LiveRun, conf: str, *, force: bool = False) -> list[str]:
+def beside_conf(conf: str, settings: Mapping[str, str], controller: Controller) -> dict[str, str]:
+    """Return what a set needs besides its slurm.conf, by suffix: its switches and accounts."""
+    found = {}
+    switches = Path(conf).parent / "topology.conf"
+    if settings.get("TopologyPlugin") == "topology/tree" and switches.is_file():
+        found[".topology.conf"] = switches.read_text(errors="replace")
+    if settings.get("AccountingStorageType") == "accounting_storage/slurmdbd":
+        found |= controller.accounts(settings.get("ClusterName", ""))
+    return found
+
+
+def write_truth(
+    path: str,
+    run: LiveRun,
+    conf: str,
+    *,
+    beside: Mapping[str, str] | None = None,
+    force: bool = False,
+) -> list[str]:
     """Write the set DIR/NAME of a replay; return the names of its files."""
     log = parse_controller_log(run.log, f"{path}.log.gz")
     submits = {
@@ -65,11 +84,12 @@ def write_truth(path: str, run: LiveRun, conf: str, *, force: bool = False) -> l
         ".trace.csv": trace_table(job for _, job in run.submissions),
         ".log.gz": "".join(f"{line}\n" for line in useful_lines(run.log.splitlines())),
         ".slurm.conf": conf,
+        **(beside or {}),
     }
     for suffix, text in texts.items():
         write_file(f"{path}{suffix}", [text], force=force)
     write_file(f"{path}.metrics.json", [_metrics(path, run)], force=force)
-    return [f"{Path(path).name}{suffix}" for suffix in SUFFIXES]
+    return [f"{Path(path).name}{suffix}" for suffix in (*SUFFIXES, *(beside or {}))]
 
 
 def _job_table(run: LiveRun, log: ControllerLog) -> str:
