@@ -52,7 +52,7 @@ CONFIGURATIONS = {
         ["--gres=gpu:a:1", "--gpus=b:3", "--gres=gpu:2 --mem=2000", "--mem=9000", "--mem=0", ""],
         {},
     ),
-    "loaded": (f"{CORES}CR_Core,CR_LLN\n", [(6, "")], {}, ["", "--nodes=2", "--nodes=1"], {}),
+    "loaded": (f"{CORES}CR_Core,CR_LLN\n", [(3, "")], {}, ["", "--nodes=2", "--nodes=1"], {}),
     "features": (
         NODES,
         [(2, "Weight=5 Features=x,y"), (3, "Features=y"), (3, "Weight=3 Features=z")],
@@ -91,7 +91,7 @@ ACCOUNTS = [
     "add cluster loopback",
     "add account a Fairshare=3",
     "add account b Fairshare=1",
-    "add account c Fairshare=1 parent=b GrpTRES=node=2",
+    "add account c Fairshare=1 parent=b GrpTRES=node=3",
     "add qos high Priority=100",
     "add qos few MaxJobsPerUser=2",
     "modify qos normal set Priority=10",
@@ -144,7 +144,8 @@ def check_replay(path: Path, jobs: list[Submission], capsys) -> None:
     truth = read_truth(path)
     assert [job.options for job in truth.jobs] == [job.options for job in jobs], path.name
     assert {job.state for job in truth.jobs} == {"COMPLETED"}, path.name
-    check(compared(truth, capsys), truth)
+    # nodes of one job that come back too late for a pass change the lists of those that follow
+    check(compared(truth, capsys), truth, least_nodes=0.8)
 
 
 def test_memory_gpus_features_weights_and_switches(tmp_path, capsys):

@@ -92,7 +92,7 @@ class Clocks:
 
     @classmethod
     def drawn(cls, seed: int, settings: SlurmSettings, *, since: float = 0.0) -> Clocks:
-        """Draw phases: U[0, 1) of ticks, U[0, interval) of backfilling and of full passes.
+        """Draw phases: U[0, 1) of ticks, U[0, interval) of backfilling, of full passes and others.
 
         They count from `since`, which should be the first submission: before it there is nothing
         to do, and a thread that looks each second would begin with the first job.
@@ -104,6 +104,8 @@ class Clocks:
             first_backfill=since + rng.random() * max(1, scheduling.bf_interval),
             first_full=since + rng.random() * max(1, scheduling.sched_interval),
             first_limit_check=since + rng.random() * 30.0,
+            # the last one before the first job
+            first_calculation=since - rng.random() * (settings.priority.calc_period or 0),
         )
 
     @classmethod
