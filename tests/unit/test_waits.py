@@ -264,3 +264,13 @@ def test_dates_that_no_double_can_tell_apart_do_not_break_sums():
     found = told(a_schedule(rows), "b")
     assert math.fsum(end - begin for begin, end, *_ in found) == 9
     assert np.isfinite(wait_totals(a_schedule(rows)).seconds).all()
+
+
+def test_late_dates_of_a_file_are_as_good_as_those_of_the_run(tmp_path):
+    # Batsim's file of host states would have 1234567 as 1.23457e+06
+    late = 1_234_567
+    jobs = [job("a", hosts=3, submit=late), job("b", hosts=3, submit=late + 1)]
+    schedule = run("fcfs", jobs)
+    schedule.save(tmp_path)
+    expected = [(late + 1, late + 10, Cause.BUSY, ("a",))]
+    assert told(schedule, "b") == told(Schedule.load(tmp_path), "b") == expected

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from noctule.record import STATE_WORDS, Floats, has_ended
 from noctule.report.packing import PackedColumn, Packer, scale_of
-from noctule.report.runs import ReportRun
+from noctule.report.panel_data import capacity_columns, wait_columns
+from noctule.report.runs import ReportRun, job_order
 from noctule.schedule import Schedule
 from noctule.timeseries import power, span_of
 
@@ -20,7 +21,10 @@ from noctule.timeseries import power, span_of
 FORMAT = 1
 
 #: What panels of the page need besides the columns: a function of all runs, by the panel's name.
-PANELS: Mapping[str, Callable[[Sequence[ReportRun], Packer], Any]] = {}
+PANELS: Mapping[str, Callable[[Sequence[ReportRun], Packer], Any]] = {
+    "capacity": capacity_columns,
+    "waits": wait_columns,
+}
 
 
 def content_of(runs: Sequence[ReportRun], packer: Packer, title: str) -> dict[str, Any]:
@@ -55,16 +59,6 @@ def _span(schedule: Schedule) -> list[float]:
     first, last = span_of(schedule)
     ended = has_ended(schedule.record.state)
     return [first, last if ended.all() else max(last, schedule.end)]
-
-
-def job_order(schedule: Schedule) -> npt.NDArray[np.intp]:
-    """Return the rows of a schedule as pages have them: by submission, then by id.
-
-    Runs of one workload thereby have their jobs in the same places.
-    """
-    ids = schedule.column("job_id")
-    by_id = np.argsort(ids if ids.dtype.kind in "iu" else ids.astype(str), kind="stable")
-    return by_id[np.argsort(schedule.column("submit_time")[by_id], kind="stable")]
 
 
 def _columns(run: ReportRun, order: npt.NDArray[np.intp], packer: Packer) -> dict[str, Any]:

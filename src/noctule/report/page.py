@@ -26,7 +26,7 @@ from noctule.report.runs import ReportRun
 #: The most runs that one page compares.
 MAX_RUNS = 8
 
-_STYLES = ("page.css",)
+_STYLES = ("page.css", "panels.css")
 # in the order in which they build on each other; they share one scope
 _SCRIPTS = (
     "columns.js",
@@ -42,6 +42,13 @@ _SCRIPTS = (
     "tables.js",
     "panels.js",
     "jobs.js",
+    "measures.js",
+    "panel_metrics.js",
+    "panel_waits.js",
+    "panel_capacity.js",
+    "panel_fairness.js",
+    "panel_movers.js",
+    "panel_manifest.js",
     "search.js",
     "keyboard.js",
     "page.js",

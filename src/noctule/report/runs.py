@@ -9,10 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from noctule.errors import InputError
-from noctule.run import MANIFEST_FILE, Manifest, read_manifest, workload_again
+from noctule.run import (
+    MANIFEST_FILE,
+    Manifest,
+    read_manifest,
+    windows_again,
+    workload_again,
+)
 from noctule.schedule import Schedule
+from noctule.windows import Windows
 from noctule.workload import Workload
 
 #: What may be known of who submitted a job.
@@ -24,7 +32,8 @@ class ReportRun:
     """A named schedule, and the manifest of its run where there is one.
 
     `labels` holds those of LABELS that are known, with an entry a row of the schedule that is None
-    for nobody. `notes` are sentences about what could not be found out.
+    for nobody. `notes` are sentences about what could not be found out. `windows` and `workload`
+    are what the run was given, where they are known: they tell more about waits.
     """
 
     name: str
@@ -32,6 +41,8 @@ class ReportRun:
     manifest: Manifest | None = None
     labels: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    windows: Windows | None = None
+    workload: Workload | None = None
 
     @classmethod
     def of(cls, name: str, schedule: Schedule) -> ReportRun:
@@ -54,12 +65,28 @@ def load_report_run(name: str, directory: str | os.PathLike[str]) -> ReportRun:
         manifest = read_manifest(folder / MANIFEST_FILE)
     except InputError as error:
         return ReportRun(name, schedule, labels=labels, notes=(f"no manifest: {error}",))
+    notes: list[str] = []
+    windows = workload = None
     try:
-        labels = _labels_of(workload_again(manifest, folder), schedule) | labels
+        workload = workload_again(manifest, folder)
+        labels = _labels_of(workload, schedule) | labels
     except InputError as error:
-        notes = () if labels else (f"users are not known: {error}",)
-        return ReportRun(name, schedule, manifest, labels, notes)
-    return ReportRun(name, schedule, manifest, labels)
+        notes += [] if labels else [f"users are not known: {error}"]
+    try:
+        windows = windows_again(manifest, folder)
+    except InputError as error:
+        notes.append(f"windows are not known: {error}")
+    return ReportRun(name, schedule, manifest, labels, tuple(notes), windows, workload)
+
+
+def job_order(schedule: Schedule) -> npt.NDArray[np.intp]:
+    """Return the rows of a schedule as pages have them: by submission, then by id.
+
+    Runs of one workload thereby have their jobs in the same places.
+    """
+    ids = schedule.column("job_id")
+    by_id = np.argsort(ids if ids.dtype.kind in "iu" else ids.astype(str), kind="stable")
+    return by_id[np.argsort(schedule.column("submit_time")[by_id], kind="stable")]
 
 
 def _told(schedule: Schedule) -> dict[str, Sequence[Any]]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from noctule.columns import Floats
-from noctule.record import RecordLike
+from noctule.record import RecordLike, host_states_of
 from noctule.schedule import Schedule
 from noctule.waits.queue import Counts
 
@@ -41,10 +41,14 @@ class IdleHosts:
 
     @classmethod
     def of(cls, schedule: Schedule) -> IdleHosts:
-        """Take what a run has recorded; of changes at one instant the last counts."""
-        record = schedule.record
+        """Take what a run has recorded; of changes at one instant the last counts.
+
+        Batsim's file of host states has six digits of each date. Where jobs start at dates that it
+        does not have, what is busy is worked out from the jobs instead.
+        """
+        record, n_hosts = schedule.record, schedule.platform.n_hosts
         time = record.host_state_time
-        last = np.flatnonzero(np.append(time[1:] > time[:-1], True)[: len(time)])
+        last = _last_of_each(time)
         columns = (
             _sum_of(record, "idle"),
             _sum_of(record, "switching_on"),
@@ -52,7 +56,27 @@ class IdleHosts:
             _sum_of(record, "sleeping"),
             _sum_of(record, "unavailable", "failed"),
         )
-        return cls(schedule.platform.n_hosts, time[last], tuple(c[last] for c in columns))
+        recorded = cls(n_hosts, time[last], tuple(c[last] for c in columns))
+        started = record.start_time[~np.isnan(record.start_time) & (record.n_hosts > 0)]
+        if np.isin(started, recorded.time).all():
+            return recorded
+        dates, idle, _ = host_states_of(
+            n_hosts, record.start_time, record.finish_time, record.n_hosts
+        )
+        return recorded._with_idle(dates, idle)
+
+    def _with_idle(self, time: Floats, idle: npt.NDArray[np.uint32]) -> IdleHosts:
+        """Return the same with another number of hosts that are not busy, whatever they do."""
+        last = _last_of_each(time)
+        not_busy = HostSteps(time[last], idle[last].astype(np.int64), self.n_hosts)
+        dates = np.union1d(not_busy.time, self.time)
+        others = [self.only(kind).at(dates) for kind in KINDS[1:]]
+        left = not_busy.at(dates)
+        columns = []
+        for other in others:
+            columns.append(np.minimum(other, left))
+            left = left - columns[-1]
+        return IdleHosts(self.n_hosts, dates, (left, *columns))
 
     @property
     def were_kept_idle(self) -> bool:
@@ -68,6 +92,11 @@ class IdleHosts:
         """Return how many hosts did what `kind` says."""
         before = self.n_hosts if kind == KINDS[0] else 0
         return HostSteps(self.time, self.columns[KINDS.index(kind)], before)
+
+
+def _last_of_each(time: Floats) -> npt.NDArray[np.intp]:
+    """Return the places of the last of equal dates."""
+    return np.flatnonzero(np.append(time[1:] > time[:-1], True)[: len(time)])
 
 
 def _sum_of(record: RecordLike, *names: str) -> Counts:

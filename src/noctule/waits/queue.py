@@ -25,10 +25,14 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the workload of a schedule says of its jobs; `place` is -1 of those it does not know."""
+    """What the workload of a schedule says of its jobs.
+
+    `place` is where it has them, -1 if it does not know them; `job` numbers all of them.
+    """
 
     workload: Workload | None
     place: Rows
+    job: npt.NDArray[np.uint32]
 
     @classmethod
     def of(cls, schedule: Schedule, workload: Workload | None = None) -> Asked:
@@ -36,13 +40,20 @@ class Asked:
         first = schedule.tables[0] if schedule.tables else None
         if isinstance(first, Workload):
             job = schedule.record.job.astype(np.intp)
-            return cls(first, np.where(job < len(first), job, -1))
+            return cls(first, np.where(job < len(first), job, -1), schedule.record.job)
         if workload is None:
-            return cls(None, np.full(len(schedule), -1, dtype=np.intp))
+            return cls(None, np.full(len(schedule), -1, dtype=np.intp), schedule.record.job)
         places = {str(job_id): i for i, job_id in enumerate(workload.job_ids.tolist())}
         ids = schedule.column("job_id").tolist()
         found = [places.get(str(job_id), -1) for job_id in ids]
-        return cls(workload, np.array(found, dtype=np.intp))
+        return cls(workload, np.array(found, dtype=np.intp), schedule.record.job)
+
+    @property
+    def order(self) -> npt.NDArray[np.int64]:
+        """Which of the jobs that are submitted at one date come first: as in the workload."""
+        n_known = 0 if self.workload is None else len(self.workload)
+        others = n_known + self.job.astype(np.int64)
+        return np.where(self.place >= 0, self.place, others)
 
     def cancel_dates(self, schedule: Schedule) -> Floats:
         """Return when users give up; NaN where that is not known."""
@@ -100,7 +111,7 @@ class Queue:
         record = schedule.record
         left = left_dates(schedule, asked)
         rows = np.flatnonzero(left > record.submit_time)
-        rows = rows[np.lexsort((record.job[rows], record.submit_time[rows]))]
+        rows = rows[np.lexsort((asked.order[rows], record.submit_time[rows]))]
         start = record.start_time[rows]
         left, own = left[rows], own[rows]
         competes = own < 0

@@ -11,6 +11,7 @@ const buildPage = async () => {
   const view = new View(runs);
   const page = { content, runs, view, figures: new Figures(view), tip: new Tip(), gantts: [], series: {} };
   page.seriesOf = seriesOf;
+  for (const run of runs) run.waits = content.panels.waits?.[run.index] ?? null;
   page.data = (name) => content.panels[name];
   page.drawn = () => {
     page.nDrawn = (page.nDrawn ?? 0) + 1;

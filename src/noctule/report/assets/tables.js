@@ -12,13 +12,15 @@ const element = (name, attributes = {}, ...children) => {
 
 const PAGE_LENGTH = 25;
 
-// `columns`: [{label, value: (row) => any, text?: (value) => string, numeric?: bool}].
+// `columns`: [{label, value: (row) => any, text?: (value) => string, numeric?: bool}]; `shown` tells
+// the text of a row instead, where its value is not enough.
 // `rows`: anything that `value` takes. `choose(row)` is called for the row that is clicked.
 class SortedTable {
-  constructor(target, { caption, columns, rows, csvName, choose = null, sort = null }) {
+  constructor(target, { caption, columns, rows, csvName, choose = null, sort = null, pageLength = PAGE_LENGTH }) {
     this.columns = columns;
     this.choose = choose;
     this.csvName = csvName;
+    this.pageLength = pageLength;
     this.sort = sort ?? { column: -1, down: false };
     this.first = 0;
     this.head = element("thead");
@@ -67,14 +69,14 @@ class SortedTable {
       ),
     );
     this.head.replaceChildren(element("tr", {}, ...heads));
-    const shown = this.ordered.slice(this.first, this.first + PAGE_LENGTH);
+    const shown = this.ordered.slice(this.first, this.first + this.pageLength);
     this.body.replaceChildren(...shown.map((row) => this.rowElement(row)));
     this.renderFoot(shown.length);
   }
 
   rowElement(row) {
-    const cells = this.columns.map(({ value, text = String, numeric }) =>
-      element("td", { class: numeric ? "number" : null }, element("bdi", {}, text(value(row)))),
+    const cells = this.columns.map(({ value, text = String, shown, numeric }) =>
+      element("td", { class: numeric ? "number" : null }, element("bdi", {}, shown ? shown(row) : text(value(row)))),
     );
     if (!this.choose) return element("tr", {}, ...cells);
     const open = () => this.choose(row);
@@ -89,8 +91,8 @@ class SortedTable {
       element("button", { type: "button", disabled: !possible, onclick: () => this.turn(to) }, label);
     this.foot.replaceChildren(
       element("span", { role: "status" }, told),
-      turn("Previous", this.first - PAGE_LENGTH, this.first > 0),
-      turn("Next", this.first + PAGE_LENGTH, this.first + PAGE_LENGTH < n),
+      turn("Previous", this.first - this.pageLength, this.first > 0),
+      turn("Next", this.first + this.pageLength, this.first + this.pageLength < n),
       element("button", { type: "button", onclick: () => this.export() }, "Export CSV"),
     );
   }

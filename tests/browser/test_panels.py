@@ -1,0 +1,188 @@
+"""Panels of a page: what their tables tell against what Python says of the same runs."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser_runs import EXAMPLES, HOSTILE, hostile_run
+from page_actions import facts_in, settled, table_rows
+
+from noctule import metrics
+from noctule.capacity import lost_capacity
+from noctule.cli import main
+from noctule.differences import differences
+from noctule.fairness import fairness
+from noctule.metrics import Window
+from noctule.report import load_report_run, write_report
+from noctule.waits import Cause, Waits, wait_totals
+
+BRUSH = Window(20_000.0, 32_000.5)
+
+
+def exported(page: Any, panel: str, table: int = 0) -> list[dict[str, str]]:
+    """Return the rows that a table of a panel saves."""
+    with page.expect_download() as saved:
+        page.locator(f"#{panel} button", has_text="Export CSV").nth(table).click()
+    with saved.value.path().open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def brush(page: Any, window: Window) -> None:
+    page.evaluate("(brush) => noctule.view.set('brush', brush)", [window.start, window.end])
+    settled(page)
+
+
+def same(told: str, expected: float) -> bool:
+    if math.isnan(expected):
+        return told == ""
+    return math.isclose(float(told), expected, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def test_metrics_of_whole_runs_are_those_of_python(open_page, night_page, night):
+    page = open_page(night_page)
+    rows = {row["metric"]: row for row in exported(page, "metrics")}
+    for run in night:
+        expected = metrics.summary(run.schedule)
+        assert list(rows) == list(expected)
+        for name, value in expected.items():
+            assert same(rows[name][run.name], value), name
+
+
+def test_metrics_follow_the_brushed_period(open_page, night_page, night):
+    page = open_page(night_page)
+    brush(page, BRUSH)
+    assert "the chosen period" in page.locator("#metrics p").inner_text()
+    rows = {row["metric"]: row for row in exported(page, "metrics")}
+    for run in night:
+        schedule = run.schedule
+        waits = metrics.waiting_time(schedule, window=BRUSH)
+        expected = {
+            "n_ended": len(waits),
+            "mean_waiting_time": math.fsum(waits) / len(waits),
+            "utilisation": metrics.utilisation(schedule, window=BRUSH),
+            "throughput": metrics.throughput(schedule, window=BRUSH),
+            "max_bounded_slowdown": max(metrics.bounded_slowdown(schedule, window=BRUSH)),
+        }
+        for name, value in expected.items():
+            assert same(rows[name][run.name], value), name
+
+
+def test_runs_that_are_not_shown_leave_the_tables(open_page, night_page):
+    page = open_page(night_page, "runs=0.2")
+    head = page.locator("#metrics th").all_inner_texts()
+    assert head == ["metric", "fcfs", "conservative", "conservative / fcfs"]
+
+
+@pytest.mark.parametrize("window", [None, BRUSH])
+def test_capacity_is_split_as_python_splits_it(window, open_page, night_page, night):
+    page = open_page(night_page)
+    if window is not None:
+        brush(page, window)
+    rows = {row["hosts were"]: row for row in exported(page, "capacity")}
+    for run in night:
+        expected = lost_capacity(run.schedule, window=window)
+        assert {name for name, seconds in expected.items() if seconds} <= set(rows)
+        for name, row in rows.items():
+            assert same(row[run.name], expected[name]), name
+
+
+def test_use_by_user_is_that_of_python(open_page, night_page, night):
+    page = open_page(night_page)
+    brush(page, BRUSH)
+    numbers = exported(page, "fairness", 0)
+    parties = exported(page, "fairness", 1)
+    for run, row in zip(night, numbers, strict=True):
+        expected = fairness(run.schedule, window=BRUSH)
+        for name in ("gini_use", "gini_waiting_time", "jain_use_over_share"):
+            assert same(row[name], getattr(expected, name)), name
+        told = {one["user"]: one for one in parties if one["run"] == run.name}
+        assert len(told) == len(expected.parties)
+        for party in expected.parties:
+            one = told[str(party.name)]
+            assert int(one["jobs"]) == party.n_jobs
+            assert same(one["host_seconds"], party.host_seconds)
+            assert same(one["use"], party.use)
+            assert same(one["mean_bounded_slowdown"], party.mean_bounded_slowdown)
+    assert page.locator("#fairness svg polyline").count() == len(night)
+
+
+def test_the_largest_movers_are_those_of_python(open_page, night_page, night):
+    page = open_page(night_page)
+    rows = exported(page, "movers", 0)
+    expected = differences(night[0].schedule, night[1].schedule).largest(20)
+    assert [abs(float(row["wait_difference"])) for row in rows] == [
+        abs(mover.wait) for mover in expected
+    ]
+    by_id = {mover.job_id: mover for mover in differences(*_two(night)).largest(10_000)}
+    for row in rows:
+        mover = by_id[row["job"]]
+        assert float(row["start_difference"]) == mover.start
+        longest = next(iter(mover.causes[0]), None)
+        assert row["waited in fcfs"].startswith("" if longest is None else longest.value)
+    assert len(exported(page, "movers", 1)) == len(night[0].schedule)
+
+
+def _two(night: Any) -> Iterator[Any]:
+    return (run.schedule for run in night[:2])
+
+
+def test_another_pair_of_runs_can_be_compared(open_page, night_page, night):
+    page = open_page(night_page)
+    page.locator("#movers select").nth(0).select_option("1")
+    page.locator("#movers select").nth(1).select_option("2")
+    settled(page)
+    rows = exported(page, "movers", 0)
+    expected = differences(night[1].schedule, night[2].schedule).largest(20)
+    assert len(rows) == len(expected)
+    assert float(rows[0]["wait_difference"]) == expected[0].wait
+
+
+def test_waits_are_told_by_cause(open_page, night_page, night):
+    page = open_page(night_page)
+    rows = {row["cause"]: row for row in exported(page, "waits")}
+    for run in night:
+        totals = wait_totals(run.schedule)
+        for cause in totals.causes:
+            seconds = float(totals.of(cause).sum())
+            assert same(rows[cause.value][run.name], seconds) if seconds else True
+        assert totals.of(Cause.BUSY).any()
+
+
+def test_a_chosen_job_says_what_it_waited_for(open_page, night_page, night):
+    schedule = night[0].schedule
+    row = int(schedule.column("waiting_time").argmax())
+    job_id = schedule.column("job_id")[row]
+    longest = next(iter(Waits(schedule).totals.of_row(row)))
+    page = open_page(night_page, f"job={job_id}&runs=0")
+    assert facts_in(page, "#chosen")["waited for"].startswith(f"{longest.value} ")
+
+
+def test_a_run_from_a_folder_tells_how_to_do_it_again(open_page, tmp_path):
+    folder = tmp_path / "easy"
+    words = ["--hosts", "128", "--policy", "easy", "-o", str(folder), "--quiet"]
+    assert main(["run", str(EXAMPLES / "night.swf"), *words]) == 0
+    write_report([load_report_run("easy", folder)], tmp_path / "one.html")
+    page = open_page(tmp_path / "one.html")
+    assert facts_in(page, "#manifest")["policy"] == "easy"
+    assert page.locator("#manifest code").inner_text() == "noctule rerun manifest.json"
+    with page.expect_download() as saved:
+        page.locator("#manifest button").click()
+    copy = Path(tmp_path / "copy.json")
+    saved.value.save_as(copy)
+    assert main(["rerun", str(copy), "--quiet"]) == 0
+    # one run alone has nobody to differ from
+    assert page.locator("#movers").count() == 0
+
+
+def test_strangers_names_are_texts_in_all_panels(open_page, tmp_path):
+    write_report([hostile_run(tmp_path)], tmp_path / "hostile.html", title="hostile")
+    page = open_page(tmp_path / "hostile.html")
+    users = {cells[0] for cells in table_rows(page, "#fairness div:not(.beside) > .table-scroll")}
+    assert page.locator("#panels img, #panels b, #panels script").count() == 0
+    shown = {name if len(name) <= 40 else name[:39] + "…" for name in HOSTILE}
+    assert shown <= users
