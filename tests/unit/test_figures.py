@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from built_schedules import Row, a_schedule
+from built_schedules import Row, a_schedule, rejected
 from power_runs import night_and_day
 
 import noctule as nt
@@ -297,13 +297,18 @@ def test_names_are_written_as_they_are():
 @pytest.mark.parametrize(
     "kind", [kind for kind in plots.FIGURES if kind not in ("power", "energy")]
 )
-def test_strange_names_and_a_million_hosts_are_drawn(kind, tmp_path):
-    rows = [
+def test_strange_names_a_million_hosts_and_nothing_at_all_are_drawn(kind, tmp_path):
+    strange = [
         Row("$a_b^{", 0, 0, 100, "0-999999"),
         Row("😀<b>", 20, 100, math.nan, "5-7", JobState.RUNNING),
     ]
-    alone = a_schedule([Row("A", 0, 0, 1, "0")], n_hosts=1)
-    runs = [(HOSTILE, a_schedule(rows, n_hosts=1_000_000)), ("_$", alone)]
+    never = [rejected("R", 0.0), Row("W", 0.0, state=JobState.WAITING, asked=1)]
+    runs = [
+        (HOSTILE, a_schedule(strange, n_hosts=1_000_000)),
+        ("_$", a_schedule([Row("A", 0, 0, 1, "0")], n_hosts=1)),
+        ("nothing ran", a_schedule(never)),
+        ("", a_schedule([])),
+    ]
     plots.save_figure(plots.FIGURES[kind](runs, columns=1), tmp_path / "x.png", dpi=30)
 
 

@@ -47,6 +47,56 @@ def test_runs_become_a_picture(kind, tmp_path):
     assert run(kind, "fcfs", "-o", target, "--quiet", "--dpi", 50).output == ""
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("capacity", "easy", "--columns", "1"),
+        ("changes", "fcfs", "easy", "--what", "wait"),
+        ("tradeoff", "fcfs", "easy", "--y", "max_slowdown", "--no-front"),
+        ("load", "easy", "--by", "week", "--log", NIGHT),
+        ("waits", "fcfs", "easy", "--by", "runtime"),
+    ],
+)
+def test_other_pictures_have_options_of_their_own(words, tmp_path):
+    answer = run(*words, "-o", tmp_path / "x.png", "--dpi", 50)
+    assert answer.exit_code == 0
+    width = image.imread(tmp_path / "x.png").shape[1]
+    assert width == (170 if "--columns" in words else 355)
+
+
+def test_the_kinds_of_pictures_are_in_the_help():
+    from noctule.plots import FIGURES
+
+    listed = run("--help").stdout
+    assert [
+        kind for kind in (*FIGURES, "changes", "tradeoff", "curves") if kind not in listed
+    ] == []
+
+
+def test_windows_and_failures_of_a_run_are_drawn_while_their_files_are_there(tmp_path):
+    (tmp_path / "w.toml").write_text(
+        '[[maintenance]]\nhosts = "0-31"\nfrom = "100000s"\nto = "300000s"\n'
+    )
+    lines = [
+        json.dumps({"type": kind, "timestamp": date, "resources": "90-99"})
+        for kind, date in (("machine_failed", 50_000), ("machine_restored", 90_000))
+    ]
+    (tmp_path / "e.txt").write_text("\n".join(lines) + "\n")
+    files = ("--windows", str(tmp_path / "w.toml"), "--events", str(tmp_path / "e.txt"))
+    target = str(tmp_path / "out")
+    words = ("run", str(NIGHT), "--hosts", "128", "--policy", "easy", *files, "-o", target)
+    assert main([*words, "--quiet"]) == 0
+    texts = []
+    for name in ("a.svg", "b.svg"):
+        answer = run("gantt", target, "-o", tmp_path / name)
+        texts.append(answer.stderr)
+        (tmp_path / "w.toml").unlink(missing_ok=True)
+    assert texts[0] == ""
+    assert "out: not all that happened to hosts is shown: " in texts[1]
+    sizes = [(tmp_path / name).read_text().count("url(#h") for name in ("a.svg", "b.svg")]
+    assert sizes[0] > sizes[1] > 0
+
+
 def powered_run(folder, *words):
     (folder / "p.toml").write_text("[[hosts]]\ncount = 128\npower = { idle = 1, computing = 2 }\n")
     policy = ("--platform", str(folder / "p.toml"), "--policy", "easy", "--energy", "exact")

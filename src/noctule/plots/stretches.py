@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -136,8 +136,7 @@ def stretch_handles(stretches: Iterable[Stretch]) -> list[Patch]:
 def power_boxes(schedule: Schedule, window: Window) -> dict[str, Boxes]:
     """Return where hosts were asleep or being switched, by GROUNDS, within a stretch of time."""
     n_hosts = schedule.platform.n_hosts
-    found: dict[int, list[tuple[float, float, int, int]]] = {phase: [] for phase in _GROUND_OF}
-    hosts_now = _Hosts(np.zeros(n_hosts, dtype=np.int8), np.full(n_hosts, -math.inf))
+    hosts = _Hosts(np.zeros(n_hosts, dtype=np.int8), np.full(n_hosts, -math.inf))
     sleeping = _sleeping_states(schedule)
     for change in power_changes(schedule.record, n_hosts):
         if change.value in (SWITCHED_ON, SWITCHED_OFF):
@@ -145,32 +144,32 @@ def power_boxes(schedule: Schedule, window: Window) -> dict[str, Boxes]:
         else:
             after = _ASLEEP if change.value in sleeping else _AWAKE
         for first, last in change.hosts.intervals():
-            for phase, *box in hosts_now.change(first, min(last + 1, n_hosts), change.time, after):
-                found.get(phase, []).append((box[0], box[1], int(box[2]), int(box[3])))
-    for phase, *box in hosts_now.change(0, n_hosts, max(window.end, schedule.end), _AWAKE):
-        found.get(phase, []).append((box[0], box[1], int(box[2]), int(box[3])))
-    return {_GROUND_OF[phase]: _cut(rows, window) for phase, rows in found.items() if rows}
+            hosts.change(first, min(last + 1, n_hosts), change.time, after)
+    hosts.change(0, n_hosts, max(window.end, schedule.end), _AWAKE)
+    found = {name: _cut(hosts.rows[phase], window) for phase, name in _GROUND_OF.items()}
+    return {name: boxes for name, boxes in found.items() if len(boxes)}
 
 
 @dataclass(slots=True)
 class _Hosts:
-    """What each host does, and since when."""
+    """What each host does and since when; and as rows what runs of them did, by phase."""
 
     phase: npt.NDArray[np.int8]
     since: npt.NDArray[np.float64]
+    rows: dict[int, list[tuple[float, float, int, int]]] = field(
+        default_factory=lambda: {phase: [] for phase in _GROUND_OF}
+    )
 
-    def change(self, first: int, behind: int, time: float, after: int) -> Iterator[list[Any]]:
-        """Let hosts do something else; yield what runs of them did before, and when."""
+    def change(self, first: int, behind: int, time: float, after: int) -> None:
+        """Let hosts do something else from now on; note what they did until now."""
         phase, since = self.phase[first:behind], self.since[first:behind]
-        if len(phase):
-            differ = np.flatnonzero((phase[1:] != phase[:-1]) | (since[1:] != since[:-1])) + 1
-            cuts = [0, *differ.tolist(), len(phase)]
-            for begin, end in pairwise(cuts):
-                if since[begin] < time:
-                    before = [int(phase[begin]), float(since[begin]), time]
-                    yield [*before, first + begin, first + end]
-        changed = phase != after
-        since[changed] = time
+        differ = np.flatnonzero((phase[1:] != phase[:-1]) | (since[1:] != since[:-1])) + 1
+        for begin, end in pairwise([0, *differ.tolist(), len(phase)]):
+            before = int(phase[begin]) if end > begin else _AWAKE
+            if before in self.rows:
+                row = (float(since[begin]), time, first + begin, first + end)
+                self.rows[before].append(row)
+        since[phase != after] = time
         phase[:] = after
 
 
