@@ -18,8 +18,9 @@ from pathlib import Path
 import loopback_database
 import pytest
 from loopback_slurm import loopback_slurm, missing_commands
-from test_against_slurm import check, compared
+from test_against_slurm import compared, starts
 
+from noctule.slurm.truth.fidelity import Deviation, deviation
 from noctule.slurm.truth.sets import read_truth
 from noctule.slurm.truth.submissions import Submission, trace_table
 
@@ -140,12 +141,14 @@ def begin_replay(stack: ExitStack, path: Path, jobs: list[Submission], **cluster
     )
 
 
-def check_replay(path: Path, jobs: list[Submission], capsys) -> None:
+def decided(path: Path, jobs: list[Submission], capsys) -> Deviation:
+    """Compare what happened by the command; return how far the model's decisions are from it."""
     truth = read_truth(path)
     assert [job.options for job in truth.jobs] == [job.options for job in jobs], path.name
     assert {job.state for job in truth.jobs} == {"COMPLETED"}, path.name
-    # nodes of one job that come back too late for a pass change the lists of those that follow
-    check(compared(truth, capsys), truth, least_nodes=0.8)
+    found = deviation(truth.jobs, starts(compared(truth, capsys)["decisions"], truth))
+    assert found.n_close_starts >= 0.8 * len(jobs), path.name
+    return found
 
 
 def test_memory_gpus_features_weights_and_switches(tmp_path, capsys):
@@ -159,8 +162,11 @@ def test_memory_gpus_features_weights_and_switches(tmp_path, capsys):
         }
         said = {name: replay.communicate(timeout=300)[1] for name, replay in replays.items()}
     assert {name: replay.returncode for name, replay in replays.items()} == dict.fromkeys(said, 0)
-    for name in CONFIGURATIONS:
-        check_replay(tmp_path / name, jobs[name], capsys)
+    found = {name: decided(tmp_path / name, jobs[name], capsys) for name in CONFIGURATIONS}
+    # on a loaded machine nodes may come back too late for a pass, and all that follows is another
+    # schedule: that happens to one of them at times, not to most
+    same = [name for name, one in found.items() if one.n_exact_starts == one.n_exact_nodes == 26]
+    assert len(same) >= len(CONFIGURATIONS) - 1, found
 
 
 def test_fair_shares_and_limits_of_a_database(tmp_path, capsys):
@@ -174,4 +180,4 @@ def test_fair_shares_and_limits_of_a_database(tmp_path, capsys):
         said = replay.communicate(timeout=300)[1]
     assert replay.returncode == 0, said
     assert path.with_suffix(".associations.txt").is_file()
-    check_replay(path, jobs, capsys)
+    assert decided(path, jobs, capsys).n_exact_nodes >= 0.8 * len(jobs)
