@@ -47,7 +47,7 @@ from noctule.run_options import (
 )
 from noctule.schedule import Schedule
 from noctule.schedule_files import FILE_NAMES
-from noctule.simulation import ProgressReport, simulate
+from noctule.simulation import ProgressReport, Simulation
 from noctule.windows import Windows
 from noctule.workload import Workload
 
@@ -148,9 +148,13 @@ def execute(
     options: RunOptions,
     *,
     on_read: Callable[[Workload], None] | None = None,
+    on_start: Callable[[Simulation], None] | None = None,
     progress: ProgressReport | None = None,
 ) -> Execution:
-    """Read the inputs, call `on_read` with the workload, and simulate."""
+    """Read the inputs, call `on_read` with the workload, and simulate.
+
+    `on_start` is given the simulation before its first step, to look into it from `progress`.
+    """
     began = time.perf_counter()
     inputs = tuple(hash_of(path) for path in _input_paths(options))
     workload = load_workload(options.workload, **msgspec.structs.asdict(options.reading))
@@ -165,9 +169,10 @@ def execute(
         on_read(workload)
     keywords = options.simulation.as_keywords()
     before = time.perf_counter()
-    schedule = simulate(
-        hosts, workload, options.policy, events, windows=windows, progress=progress, **keywords
-    )
+    simulation = Simulation(hosts, workload, options.policy, events, windows=windows, **keywords)
+    if on_start is not None:
+        on_start(simulation)
+    schedule = simulation.run(progress)
     timing = Timing(read_s=read - began, simulate_s=time.perf_counter() - before)
     rates.demand(0.0, schedule.end)
     told = msgspec.structs.replace(options.platform, n_hosts=hosts.n_hosts)

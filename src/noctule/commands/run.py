@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from noctule.commands.options import output_options, reading_options, simulation_options
-from noctule.console import ExitCode, speaking
+from noctule.console import Console, ExitCode, speaking
 
 if TYPE_CHECKING:
-    from noctule.run import RunOptions, SimulationOptions
+    from noctule.run import Execution, RunOptions, SimulationOptions
+    from noctule.workload import Workload
 
 
 @click.command()
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     "--carbon", metavar="FILE|NUMBER", help="Grams of CO2 a kWh: time,value or one number."
 )
 @click.option("--price", metavar="FILE|NUMBER", help="Euros a kWh: time,value or one number.")
+@click.option("--watch", is_flag=True, help="Serve a page on loopback that follows the run.")
 @reading_options
 @simulation_options()
 @output_options
@@ -53,6 +57,7 @@ def run(
     force: bool,
     carbon: str | None,
     price: str | None,
+    watch: bool,
     processors: str,
     walltime_factor: float | None,
     profiles: str,
@@ -77,7 +82,7 @@ def run(
         events=events,
         windows=windows,
     )
-    return _run(options, output, force=force, as_json=as_json, quiet=quiet)
+    return _run(options, output, force=force, watch=watch, as_json=as_json, quiet=quiet)
 
 
 def _simulation_options(
@@ -100,7 +105,7 @@ def _simulation_options(
 
 
 def _run(
-    options: RunOptions, output: str | None, *, force: bool, as_json: bool, quiet: bool
+    options: RunOptions, output: str | None, *, force: bool, watch: bool, as_json: bool, quiet: bool
 ) -> ExitCode:
     from noctule import run as runs
     from noctule.reports import describe_inputs, describe_run, run_result
@@ -108,20 +113,50 @@ def _run(
     with speaking(as_json=as_json, quiet=quiet) as console:
         if output is not None:
             runs.check_target(output, force=force)
-        execution = runs.execute(
+        execution = (_watched if watch else _unwatched)(
+            console,
             options,
-            on_read=lambda workload: console.talk.notes(
+            lambda workload: console.talk.notes(
                 describe_inputs(workload, told=options.platform == runs.PlatformOptions())
             ),
-            progress=console.talk.progress(),
         )
-        console.talk.close()
         console.talk.notes(describe_run(execution))
         if output is not None:
             runs.write_run(output, execution, force=force)
             console.talk.note(f"{output}: written")
         console.show(run_result(execution, output))
     return ExitCode.OK
+
+
+def _unwatched(
+    console: Console, options: RunOptions, on_read: Callable[[Workload], None]
+) -> Execution:
+    from noctule import run as runs
+
+    execution = runs.execute(options, on_read=on_read, progress=console.talk.progress())
+    console.talk.close()
+    return execution
+
+
+def _watched(
+    console: Console, options: RunOptions, on_read: Callable[[Workload], None]
+) -> Execution:
+    from noctule import run as runs
+    from noctule.report.live import LivePage
+    from noctule.report.page import bokeh_script
+    from noctule.report.watching import RunWatch
+
+    bokeh_script()
+    name = f"{options.policy} on {Path(options.workload).name}"
+    with LivePage(name) as page:
+        console.talk.note(f"watch it at {page.address}")
+        watch = RunWatch(page, name, console.talk.progress())
+        execution = runs.execute(
+            options, on_read=on_read, on_start=watch.begin, progress=watch.renew
+        )
+        console.talk.close()
+        watch.end(execution)
+    return execution
 
 
 @click.command()

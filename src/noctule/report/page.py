@@ -102,10 +102,25 @@ def page_text(content: Mapping[str, Any], texts: Mapping[str, str], bokeh: str) 
         "COLUMNS": "".join(_column_element(key, text) for key, text in texts.items()),
         **scripts,
     }
+    return _filled("page.html", parts)
+
+
+def frame_text(title: str) -> Iterator[str]:
+    """Yield a page that shows others one after the other, as a server offers them."""
+    script = own_script(("live.js",))
+    parts = {
+        "TITLE": html.escape(title),
+        "POLICY": _policy([script], "connect-src 'self'", "frame-src 'self'"),
+        "SCRIPTS": script,
+    }
+    return _filled("live.html", parts)
+
+
+def _filled(name: str, parts: Mapping[str, str]) -> Iterator[str]:
     # split once, so that what is put in is never looked into
-    for piece in _asset("page.html").split("{{"):
-        name, found, rest = piece.partition("}}")
-        yield parts[name] + rest if found else piece
+    for piece in _asset(name).split("{{"):
+        place, found, rest = piece.partition("}}")
+        yield parts[place] + rest if found else piece
 
 
 def json_for_script(value: Any) -> str:
@@ -114,9 +129,9 @@ def json_for_script(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def own_script() -> str:
-    """Return the scripts of the page as one, in a scope of its own."""
-    return "(() => {\n" + '"use strict";\n' + "".join(map(_asset, _SCRIPTS)) + "})();\n"
+def own_script(names: Iterable[str] = _SCRIPTS) -> str:
+    """Return the scripts of a page as one, in a scope of its own."""
+    return "(() => {\n" + '"use strict";\n' + "".join(map(_asset, names)) + "})();\n"
 
 
 def bokeh_script() -> str:
@@ -134,7 +149,7 @@ def bokeh_script() -> str:
     return "\n".join(texts)
 
 
-def _policy(scripts: Iterable[str]) -> str:
+def _policy(scripts: Iterable[str], *allowed: str) -> str:
     hashes = (base64.b64encode(sha256(text.encode()).digest()).decode() for text in scripts)
     return "; ".join(
         (
@@ -145,6 +160,7 @@ def _policy(scripts: Iterable[str]) -> str:
             "img-src data:",
             "base-uri 'none'",
             "form-action 'none'",
+            *allowed,
         )
     )
 
