@@ -72,6 +72,7 @@ def replay(
         controller = Controller(conf)
         settings = controller.settings()
         console.talk.notes(advice(settings))
+        beside = beside_conf(conf, settings, controller)
         run = replay_live(
             controller,
             jobs,
@@ -80,7 +81,6 @@ def replay(
             patience=patience,
             completions=settings.get("JobCompLoc"),
         )
-        beside = beside_conf(conf, settings, controller)
         files = write_truth(output, run, text, beside=beside, force=force)
         console.show(replay_result(output, run, files))
     return ExitCode.OK

@@ -28,11 +28,12 @@ from noctule.slurm.truth.sets import COLUMNS, TruthJob, read_truth
 from noctule.slurm.truth.submissions import Submission, trace_table
 
 SUFFIXES = (".csv", ".trace.csv", ".log.gz", ".slurm.conf", ".metrics.json")
+BESIDE = (".topology.conf", ".associations.txt", ".qos.txt")  # which not all sets have
 
 
 def check_truth(path: str, *, force: bool) -> None:
     """Refuse a set that must not, or cannot, be written."""
-    for suffix in SUFFIXES:
+    for suffix in (*SUFFIXES, *BESIDE):
         check_file(f"{path}{suffix}", force=force)
 
 
