@@ -48,13 +48,11 @@ class Classes:
         labels: what each class is called; empty if the colours only tell neighbours apart.
         shades: the colour of each.
         code: which class each row of a schedule is in.
-        are_ordered: whether a class follows from the one before it.
     """
 
     labels: tuple[str, ...]
     shades: tuple[str, ...]
     code: Callable[[Schedule], Codes]
-    are_ordered: bool = False
 
 
 def classes_of(kind: str, schedules: Sequence[Schedule]) -> Classes:
@@ -92,7 +90,7 @@ def _by_duration(column: str) -> Callable[[Sequence[Schedule]], Classes]:
         return np.searchsorted(edges, values, side="right")
 
     def make(_: Sequence[Schedule]) -> Classes:
-        return Classes(tuple(names), tuple(ordered_shades(len(names))), code, are_ordered=True)
+        return Classes(tuple(names), tuple(ordered_shades(len(names))), code)
 
     return make
 
@@ -112,7 +110,6 @@ def _sizes(schedules: Sequence[Schedule]) -> Classes:
         tuple(f"{label} {'host' if label == '1' else 'hosts'}" for label in labels),
         tuple(ordered_shades(len(labels))),
         lambda s: np.searchsorted(bounds, s.column("n_hosts"), side="right"),
-        are_ordered=True,
     )
 
 

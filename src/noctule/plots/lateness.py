@@ -22,7 +22,7 @@ from noctule.metrics import steady_window
 from noctule.plots.runs import Runs, named
 from noctule.plots.style import PALETTE, legend_above, line_style
 from noctule.plots.submissions import spreads
-from noctule.plots.texts import plain
+from noctule.plots.texts import plain, scale_numbers, write_numbers
 from noctule.schedule import Schedule
 from noctule.sessions import Sessions, session_stats
 from noctule.user_metrics import lateness_of_users
@@ -68,11 +68,11 @@ def draw_user_lateness(axes: Axes, runs: Runs, *, measure: str = "mean_lateness"
     Both axes are logarithmic, that of the lateness to both sides of zero.
     """
     told = _measure(measure)
-    runs = named(runs)
-    axes.set_xscale("log")
+    everybody = [(name, _users(name, schedule)) for name, schedule in named(runs)]
+    scale_numbers(axes.xaxis, [user.n_jobs for _, users in everybody for user in users])
     axes.set_yscale("symlog", linthresh=told.linear)
-    for i, (name, schedule) in enumerate(runs):
-        users = _users(name, schedule)
+    write_numbers(axes.yaxis)
+    for i, (name, users) in enumerate(everybody):
         n_jobs = [user.n_jobs for user in users]
         late = [getattr(user, measure) / told.unit for user in users]
         colour = PALETTE[i % len(PALETTE)]
@@ -93,6 +93,7 @@ def draw_lateness_spread(axes: Axes, runs: Runs, *, measure: str = "additional_l
     ]
     spreads(axes, rows)
     axes.set_xscale("symlog", linthresh=told.linear)
+    write_numbers(axes.xaxis)
     axes.set_xlabel(f"{told.label} of users")
 
 
@@ -109,6 +110,7 @@ def draw_session_graphs(
         shares = np.arange(1, len(values) + 1) / len(values)
         axes.step(values, shares, where="post", label=plain(name), **line_style(i))
     axes.set_xscale("symlog" if measure == "arity" else "log")
+    write_numbers(axes.xaxis)
     axes.set_ylim(0, 1.02)
     axes.set_xlabel(_GRAPHS[measure])
     axes.set_ylabel("share of users")

@@ -119,8 +119,6 @@ def scale_durations(axis: Axis, shortest: float, longest: float) -> None:
 
 def scale_numbers(axis: Axis, values: Iterable[float]) -> None:
     """Make a logarithmic axis of numbers, written out."""
-    from matplotlib.ticker import FuncFormatter
-
     _make_logarithmic(axis)
     known = [value for value in values if value > 0 and math.isfinite(value)] or [1.0]
     if max(known) < 20 * min(known):
@@ -128,8 +126,16 @@ def scale_numbers(axis: Axis, values: Iterable[float]) -> None:
         ticks = _round_numbers(min(known), max(known))
         axis.set_ticks(ticks, labels=[f"{tick:,g}".replace(",", " ") for tick in ticks])
     else:
-        axis.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
+        write_numbers(axis)
     axis.set_ticks([], minor=True)
+
+
+def write_numbers(axis: Axis) -> None:
+    """Write the numbers of a logarithmic axis as they are, and not as powers of ten."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _make_logarithmic(axis: Axis) -> None:
@@ -141,14 +147,21 @@ def _make_logarithmic(axis: Axis) -> None:
 
 
 def _round_numbers(least: float, most: float) -> list[float]:
+    """Return some round numbers about so large: few if these are far apart, else more."""
     powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
-    numbers = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
-    found = [number for number in numbers if least / 1.3 <= number <= most * 1.3]
+    found: list[float] = []
+    for factors in ((1, 2, 5), (1, 2, 3, 4, 5, 6, 8)):
+        numbers = [factor * 10.0**power for power in powers for factor in factors]
+        found = [number for number in numbers if least / 1.3 <= number <= most * 1.3]
+        if len(found) > 2:
+            break
     return found or [least]
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}".replace(",", " ") if 1 <= value < 1e7 else f"{value:g}"
+    size = abs(value)
+    text = f"{size:,.0f}".replace(",", " ") if 1 <= size < 1e7 else f"{size:g}"
+    return f"−{text}" if value < 0 else text
 
 
 @cache
