@@ -10,7 +10,9 @@ import pytest
 from page_actions import settled
 
 import noctule as nt
+from noctule.platform import PowerModel
 from noctule.report import ReportRun, write_report
+from noctule.testing.builders import a_job
 
 # the rules of WCAG 2.2: https://www.w3.org/TR/WCAG22/#contrast-minimum
 LEAST_CONTRAST = 4.5
@@ -90,10 +92,40 @@ def test_all_that_can_be_used_has_a_name_and_is_reached_by_the_keyboard(open_pag
 def test_paper_gets_the_figures_without_the_buttons(open_page, night_page):
     page = open_page(night_page, "theme=dark")
     page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
     settled(page)
+    grounds = "[...new Set(noctule.figures.all.map(({plot}) => plot.background_fill_color))]"
+    assert page.evaluate(grounds) == ["#fff"]
     assert not page.locator(".controls").is_visible()
     assert page.locator("figure.gantt").first.is_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_power_is_drawn_where_it_was_counted(open_page, tmp_path):
+    power = PowerModel(idle=100, computing=200)
+    platform = nt.Platform.homogeneous(4, power=power)
+    jobs = [a_job(1, hosts=2, runtime=100), a_job(2, hosts=4, runtime=100)]
+    schedule = nt.simulate(platform, nt.Workload.from_jobs(jobs), "fcfs", energy="exact")
+    write_report([ReportRun.of("warm", schedule)], tmp_path / "warm.html")
+    page = open_page(tmp_path / "warm.html")
+    # two hosts compute and two idle, then all four compute
+    assert page.locator("figcaption").all_inner_texts()[-1] == "Power"
+    drawn = page.evaluate("noctule.series.power.lines[0].exact.data")
+    assert drawn["y"][:2] == [600, 800]
+    assert drawn["x"][:2] == [0, 100]
+
+
+def test_a_job_that_still_runs_reaches_the_end_of_the_picture(open_page, tmp_path):
+    jobs = [a_job(1, hosts=2, runtime=100), a_job(2, hosts=4, runtime=500)]
+    platform = nt.Platform.homogeneous(4)
+    schedule = nt.simulate(platform, nt.Workload.from_jobs(jobs), "fcfs", until=300)
+    write_report([ReportRun.of("stopped", schedule)], tmp_path / "stopped.html")
+    page = open_page(tmp_path / "stopped.html")
+    end = page.evaluate("noctule.view.full[1]")
+    boxes = page.evaluate("noctule.gantts[0].boxes.data")
+    assert boxes["left"] == [0, 100]
+    assert boxes["right"][0] == 100
+    assert boxes["right"][1] > end >= 300
 
 
 def test_a_small_window_needs_no_sideways_scrolling(open_page, night_page):

@@ -194,15 +194,25 @@ const followPeriod = (view) => {
   tell();
 };
 
-const buildTheme = ({ view }) => {
+const buildTheme = ({ view, figures }) => {
   const root = document.documentElement;
   const choice = document.getElementById("theme");
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const apply = () => {
     const theme = view.get("theme");
-    root.dataset.theme = theme === "auto" ? (dark.matches ? "dark" : "light") : theme;
+    const chosen = theme === "auto" ? (dark.matches ? "dark" : "light") : theme;
+    root.dataset.theme = isPrinted ? "light" : chosen;
     choice.value = theme;
   };
+  // paper is light, and must be drawn before the browser takes its picture
+  let isPrinted = false;
+  const print = (begins) => {
+    isPrinted = begins;
+    view.emit("theme");
+    for (const figure of figures.all) figure.view?.paint();
+  };
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
   // the style must be there before figures read it
   view.listeners.set("theme", [apply, ...(view.listeners.get("theme") ?? [])]);
   dark.addEventListener("change", () => view.emit("theme"));
