@@ -198,6 +198,7 @@ def test_a_user_is_found_and_jobs_of_others_fade(open_page, night_page, night):
 
 def test_a_brushed_period_decides_what_the_table_has(open_page, night_page, night):
     page = open_page(night_page, "runs=1")
+    settled(page)
     page.get_by_role("button", name="Choose a period").click()
     x0, y = place_in_gantt(page, EASY, 200_000, 64)
     x1, _ = place_in_gantt(page, EASY, 250_000, 64)

@@ -86,7 +86,6 @@ class Gantt {
       await this.drawOnce();
     } while (this.isOutdated);
     this.isDrawing = false;
-    this.page.drawn();
   }
 
   async drawOnce() {

@@ -13,9 +13,6 @@ const buildPage = async () => {
   page.seriesOf = seriesOf;
   for (const run of runs) run.waits = content.panels.waits?.[run.index] ?? null;
   page.data = (name) => content.panels[name];
-  page.drawn = () => {
-    page.nDrawn = (page.nDrawn ?? 0) + 1;
-  };
   buildTheme(page);
   runs.forEach((run) => view.hostRange(run));
   applyAddress(view, location.hash.slice(1));
@@ -40,7 +37,8 @@ const describe = ({ content, runs, view }) => {
   if (runs.some((run) => run.nJobs)) facts.push(durationText(view.full[1] - view.full[0]));
   document.getElementById("subtitle").textContent = facts.join(" · ");
   const notes = runs.flatMap((run) => run.told.notes.map((note) => `${run.name}: ${note}`));
-  if (runs.some((run) => !run.nBoxes && run.start.some((date) => !Number.isNaN(date)))) notes.push("Hosts of jobs are not told.");
+  const ranSomewhere = (run) => run.start.some((date) => !Number.isNaN(date));
+  if (runs.some((run) => !run.nBoxes && ranSomewhere(run))) notes.push("Hosts of jobs are not told.");
   if (runs.every((run) => !run.nJobs)) notes.push("There are no jobs to show.");
   const list = document.getElementById("notes");
   list.replaceChildren(...notes.map((note) => element("li", {}, note)));
@@ -67,7 +65,7 @@ const buildGantts = async (page) => {
     target.append(figure);
     const gantt = new Gantt(run, page);
     page.gantts.push(gantt);
-    await gantt.build(body, heightOfGantt(page.runs.length));
+    await gantt.build(body, heightOfGantt(page.view.shownRuns.length));
     gantt.element = figure;
   }
   const arrange = () => {
@@ -153,7 +151,11 @@ const buildControls = (page) => {
   for (const [name, act] of Object.entries(acts)) {
     for (const b of document.querySelectorAll(`[data-act="${name}"]`)) b.addEventListener("click", act);
   }
-  document.querySelector('[data-act="layout"]').hidden = runs.length < 2;
+  const layout = document.querySelector('[data-act="layout"]');
+  layout.hidden = runs.length < 2;
+  const followLayout = () => layout.setAttribute("aria-pressed", view.get("layout") === "columns");
+  view.on("layout", followLayout);
+  followLayout();
   followPeriod(view);
 };
 

@@ -65,7 +65,6 @@ class SeriesFigure {
       drawLine(line, steps, from, to, width);
     }
     if (this.most === null) this.yRange.setv({ start: 0, end: largest > 0 ? 1.08 * largest : 1 });
-    this.page.drawn();
   }
 
   async hover({ x, sx, sy }) {
