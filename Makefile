@@ -112,6 +112,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/sessions.py
 	$(BIN)/python bench/protocol.py
 	$(BIN)/python bench/fluid.py
+	$(BIN)/python bench/waits.py
 	$(BIN)/python bench/report.py
 
 format: $(VENV)/.installed

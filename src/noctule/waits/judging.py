@@ -65,21 +65,22 @@ class Judge:
         """Return how many hosts were free for those with some access."""
         if access not in self._free:
             own, closed = access
-            if own is not None:
-                self._free[access] = self.closings.idle_in([own], 0.0, self._end)
-            else:
-                self._free[access] = self._open_hosts(closed)
+            self._free[access] = self._open_hosts(closed) if own is None else self._own_hosts(own)
         return self._free[access]
 
+    def _own_hosts(self, own: int) -> HostSteps:
+        window = self.closings.windows[own]
+        return self.closings.idle_in([own], window.start, window.end)
+
     def _open_hosts(self, closed: frozenset[int]) -> HostSteps:
-        """Return how many hosts were idle, but for those that windows close."""
-        kept, idle = self.closings.idle_in(closed, 0.0, self._end), self._free[OPEN]
+        """Return how many hosts were idle and not in windows, while all of these close theirs."""
+        windows = [self.closings.windows[number] for number in closed]
+        longest = float(self.queue.walltime.max(initial=0.0))
+        begin = max(max(w.announced, w.start - longest) for w in windows)
+        kept = self.closings.idle_in(closed, begin, min(w.end for w in windows))
+        idle = self._free[OPEN]
         time = np.union1d(kept.time, idle.time)
         return HostSteps(time, np.maximum(idle.at(time) - kept.at(time), 0), idle.before)
-
-    @cached_property
-    def _end(self) -> float:
-        return max(self.schedule.end, float(self.queue.left.max(initial=0.0))) + 1.0
 
     def pieces(self, stretches: Stretches) -> Stretches:
         """Cut stretches wherever anything changes that a cause depends on."""
