@@ -80,6 +80,8 @@ from noctule.schedule_reading import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from noctule.report.cell import Cell
+
 __all__ = ["COLUMNS", "Schedule"]
 
 #: The columns of `Schedule.jobs`.
@@ -142,6 +144,17 @@ class Schedule:
         """Name the workload and the size."""
         names = ", ".join(table.name for table in self.tables)
         return f"<Schedule of {names}: {len(self)} jobs on {self.platform.n_hosts} hosts>"
+
+    def _repr_html_(self) -> str:
+        from noctule.report.cell import summary_html
+
+        return summary_html(self)
+
+    def explore(self, *, height: int = 900) -> Cell:
+        """Return the interactive page of this schedule, which a notebook shows in its cell."""
+        from noctule.report.cell import explore
+
+        return explore({self.tables[0].name: self}, height=height)
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """Return one of the columns of `jobs` as a NumPy array, without pandas."""

@@ -62,3 +62,16 @@ def test_a_run_that_is_broken_off_is_told_and_the_page_stays(live, browser_page,
     browser_page.wait_for_selector("#status.over", timeout=30_000)
     assert browser_page.locator("#status").inner_text().endswith("Then it was broken off.")
     assert heading(browser_page) == "So far"
+
+
+def test_a_page_in_the_cell_of_a_notebook_can_be_zoomed(browser_page, night, tmp_path):
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text("<!doctype html>" + night[0].schedule.explore()._repr_html_())
+    browser_page.goto(notebook.as_uri())
+    page = browser_page.frame_locator("iframe")
+    page.locator("html[data-state=ready]").wait_for(timeout=30_000)
+    before = page.locator("#period").inner_text()
+    page.get_by_role("button", name="Zoom in").click()
+    # the address is written some time after a change
+    browser_page.wait_for_timeout(500)
+    assert page.locator("#period").inner_text() != before

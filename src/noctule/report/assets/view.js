@@ -174,6 +174,8 @@ const applyAddress = (view, text) => {
 };
 
 const keepAddress = (view) => {
+  // a page in the cell of a notebook has no address of its own
+  if (location.protocol === "about:") return;
   let timer = null;
   const write = () => {
     const text = addressOf(view);
