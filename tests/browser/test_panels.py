@@ -12,14 +12,16 @@ import pytest
 from browser_runs import EXAMPLES, HOSTILE, hostile_run
 from page_actions import facts_in, settled, table_rows
 
+import noctule as nt
 from noctule import metrics
 from noctule.capacity import lost_capacity
 from noctule.cli import main
 from noctule.differences import differences
 from noctule.fairness import fairness
 from noctule.metrics import Window
-from noctule.report import load_report_run, write_report
+from noctule.report import ReportRun, load_report_run, write_report
 from noctule.waits import Cause, Waits, wait_totals
+from noctule.workload import Compute, Request
 
 BRUSH = Window(20_000.0, 32_000.5)
 
@@ -186,3 +188,22 @@ def test_strangers_names_are_texts_in_all_panels(open_page, tmp_path):
     assert page.locator("#panels img, #panels b, #panels script").count() == 0
     shown = {name if len(name) <= 40 else name[:39] + "…" for name in HOSTILE}
     assert shown <= users
+
+
+def test_runs_in_which_nothing_ended_have_panels_too(open_page, tmp_path):
+    jobs = [nt.Job(str(i), 0.0, Request(2), Compute(100)) for i in range(3)]
+    platform = nt.Platform.homogeneous(2)
+    stopped = nt.simulate(platform, nt.Workload.from_jobs(jobs), "fcfs", until=10)
+    empty = nt.simulate(platform, nt.Workload.from_jobs([]), "fcfs")
+    runs = [ReportRun.of("stopped", stopped), ReportRun.of("empty", empty)]
+    write_report(runs, tmp_path / "odd.html")
+    page = open_page(tmp_path / "odd.html")
+    rows = {row["metric"]: row for row in exported(page, "metrics")}
+    assert (rows["n_running"]["stopped"], rows["n_waiting"]["stopped"]) == ("1", "2")
+    assert rows["mean_waiting_time"] == {
+        "metric": "mean_waiting_time",
+        "stopped": "",
+        "empty": "",
+        "empty / stopped": "",
+    }
+    assert "3 are only in the first, 0 only in the second" in page.locator("#movers p").inner_text()
