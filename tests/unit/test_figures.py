@@ -323,3 +323,8 @@ def test_lines_differ_in_their_dashes_and_in_pairs_of_colour_and_dashes():
     looks = [(look["color"], str(look["linestyle"])) for look in map(line_style, range(49))]
     assert len(set(looks)) == 49
     assert len({dashes for _, dashes in looks[:7]}) == 7
+
+
+def test_a_notebook_shows_a_figure_that_is_the_result_of_a_cell():
+    schedule = a_schedule([Row(1, 0.0, 0.0, 100.0, "0-1")])
+    assert plots.gantt([("one", schedule)])._repr_png_().startswith(b"\x89PNG")

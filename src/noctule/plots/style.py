@@ -136,11 +136,11 @@ def figure_of(
     """
     width = check_columns(columns)
     with style():
-        from matplotlib.figure import Figure
+        from noctule.plots.inline import InlineFigure
 
         factor = 1.0 if columns == 2 else 0.75
         size = (width, 0.5 + factor * height * n_rows)
-        figure = Figure(figsize=size, layout="constrained")
+        figure = InlineFigure(figsize=size, layout="constrained")
         panels = figure.subplots(
             n_rows, side_by_side, sharex=share_x, sharey=share_y, squeeze=False
         )
