@@ -16,10 +16,8 @@ void Backfill::start_groups(const Moment& moment) {
         return;
     }
     for (const std::uint32_t group : het_jobs_.noted_groups()) {
-        if (may_start_more() && !start_group(moment, group)) {
-            if (!het_jobs_.start(group)) {
-                het_jobs_.give_up(group, now_);
-            }
+        if (may_start_more()) {
+            start_group(moment, group);
         }
     }
 }
@@ -41,7 +39,6 @@ bool Backfill::start_group(const Moment& moment, std::uint32_t group) {
         const Minutes limit = controller_.time_limit(job, record.partition);
         std::optional<Choice> choice = choose_apart(moment, record, limit, used);
         if (!choice) {
-            het_jobs_.give_up(group, now_);
             return false;
         }
         used |= choice->nodes;

@@ -4,12 +4,6 @@
 
 namespace noctule::slurm {
 
-namespace {
-
-constexpr Seconds a_year = 365 * 86400;
-
-} // namespace
-
 HetJobs::HetJobs(const Requests& requests) : requests_(requests) {
     for (JobIndex job = 0; job < requests.size(); ++job) {
         if (requests[job].het != none) {
@@ -18,16 +12,8 @@ HetJobs::HetJobs(const Requests& requests) : requests_(requests) {
     }
 }
 
-void HetJobs::begin_pass() {
-    if (n_passes_++ % 2 == 0) {
-        previous_.clear();
-        dates_.clear();
-    }
-}
-
 Seconds HetJobs::latest(std::uint32_t group, JobIndex other_than) const {
-    const auto before = previous_.find(group);
-    Seconds latest = before == previous_.end() ? 0 : before->second;
+    Seconds latest = 0;
     if (const auto found = dates_.find(group); found != dates_.end()) {
         for (const auto& [job, date] : found->second) {
             latest = job == other_than ? latest : std::max(latest, date.start);
@@ -47,14 +33,12 @@ void HetJobs::note(JobIndex job, std::uint32_t partition, Seconds start) {
     }
 }
 
-std::optional<Seconds> HetJobs::start(std::uint32_t group) {
-    if (dates_[group].size() < members_.at(group).size()) {
-        return std::nullopt;
-    }
-    return previous_[group] = latest(group, no_job);
+std::optional<Seconds> HetJobs::start(std::uint32_t group) const {
+    const auto found = dates_.find(group);
+    const bool all_noted =
+        found != dates_.end() && found->second.size() == members_.at(group).size();
+    return all_noted ? std::optional(latest(group, no_job)) : std::nullopt;
 }
-
-void HetJobs::give_up(std::uint32_t group, Seconds now) { previous_[group] = now + a_year; }
 
 std::vector<std::uint32_t> HetJobs::noted_groups() const {
     std::vector<std::uint32_t> groups;

@@ -17,9 +17,8 @@ class HetJobs {
     bool empty() const { return members_.empty(); }
     const std::vector<JobIndex>& members(std::uint32_t group) const { return members_.at(group); }
 
-    // A pass begins: in every second one all dates are forgotten, so that no job waits for what
-    // held long ago.
-    void begin_pass();
+    // A pass begins: what was noted before is forgotten.
+    void begin_pass() { dates_.clear(); }
 
     // From when on a component may start, by the dates of the others; 0 if none is known.
     Seconds earliest(JobIndex job) const;
@@ -27,13 +26,11 @@ class HetJobs {
     void note(JobIndex job, std::uint32_t partition, Seconds start);
 
     // When all of a group could start together; nothing if a component has no date.
-    std::optional<Seconds> start(std::uint32_t group);
-    // It cannot: nobody knows when.
-    void give_up(std::uint32_t group, Seconds now);
+    std::optional<Seconds> start(std::uint32_t group) const;
     std::uint32_t partition(JobIndex job) const {
         return dates_.at(requests_[job].het).at(job).partition;
     }
-    void forget(std::uint32_t group) { previous_.erase(group), dates_.erase(group); }
+    void forget(std::uint32_t group) { dates_.erase(group); }
     std::vector<std::uint32_t> noted_groups() const;
 
   private:
@@ -45,9 +42,7 @@ class HetJobs {
 
     const Requests& requests_;
     std::map<std::uint32_t, std::vector<JobIndex>> members_;
-    std::map<std::uint32_t, Seconds> previous_; // start of a group, found in the pass before
     std::map<std::uint32_t, std::map<JobIndex, Date>> dates_;
-    std::uint64_t n_passes_ = 0;
 };
 
 } // namespace noctule::slurm

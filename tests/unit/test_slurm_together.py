@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from test_slurm_model import Asked, run, settings, starts
 
 from noctule.slurm.jobs.submit_line import asked_on_line
+from noctule.slurm.model.clocks import Clocks
 
 LICENSED = "Licenses=matlab:2"
 ONE = {"licenses": (("matlab", 1),)}
@@ -125,3 +126,19 @@ def test_options_of_a_component_are_those_between_its_colons():
     }
     assert asked_on_line(line, component=2)[0] == {"licenses": (("matlab", 1),)}
     assert asked_on_line("sbatch -N1 job.sh", component=1)[0] == {}
+
+
+def test_components_reserve_nodes_in_each_cycle_as_a_real_slurm_was_seen_to_do():
+    # six nodes, cycles of a real run: each keeps n6 for the first component though the second must
+    # wait, so that the small job behind them starts with them, on nodes that they do not need
+    conf = settings(6, scheduling="bf_interval=5")
+    passes = [(8.2, "quick"), *((date, "backfill") for date in (10.1, 15.1, 20.1))]
+    passes += [(22.3, "quick"), (25.1, "backfill"), (27.3, "quick")]
+    jobs = [
+        Asked(6.1, 14, 5, limit=2),
+        component(6.2, 3, 1),
+        component(6.2, 3, 2),
+        Asked(6.3, 2, 1),
+    ]
+    found = run(conf, jobs, clocks=Clocks.given(passes))[0]
+    assert found == [(8.2, "0-4"), (25.1, "4"), (25.1, "0-1"), (25.1, "3")]
