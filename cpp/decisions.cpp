@@ -13,7 +13,7 @@ void Engine::refuse(const std::string& decision, const std::string& why) const {
     throw DecisionError("t=" + format_time(now_) + " " + decision + ": " + why);
 }
 
-void Engine::require_waiting(JobIndex job, const char* decision) const {
+void Engine::refuse_unless_waiting(JobIndex job, const char* decision) const {
     static constexpr const char* why[] = {
         "",
         "the job is already running",
@@ -44,9 +44,10 @@ void Engine::start(JobIndex job, Allocation allocation) {
                "the job asks for " + std::to_string(n) + (n == 1 ? " host, " : " hosts, ") +
                    std::to_string(free_.count()) + (free_.count() == 1 ? " is free" : " are free"));
     }
-    packer_.begin();
+    HostArchive& archive = record_->archive;
+    archive.begin();
     const auto visit = [&](Interval run) {
-        packer_.add(run);
+        archive.add(run);
         if (options_.share_hosts) {
             for (HostId host = run.first; host <= run.last; ++host) {
                 ++n_jobs_on_[host];
@@ -59,7 +60,7 @@ void Engine::start(JobIndex job, Allocation allocation) {
                "no " + std::to_string(n) + (local ? " hosts of one group" : " neighbouring hosts") +
                    " are free");
     }
-    status_[job].hosts = record_->archive.keep(packer_);
+    status_[job].hosts = archive.keep();
     note_held(job, 1);
     begin(job);
 }
@@ -83,12 +84,13 @@ void Engine::start(JobIndex job, const HostSet& hosts, const Layout& layout) {
             }
         }
     }
-    packer_.begin();
+    HostArchive& archive = record_->archive;
+    archive.begin();
     for (const Interval& interval : hosts.intervals()) {
         hold(interval);
-        packer_.add(interval);
+        archive.add(interval);
     }
-    status_[job].hosts = record_->archive.keep(packer_);
+    status_[job].hosts = archive.keep();
     note_held(job, 1);
     if (!layout.mapping.empty() || !layout.storages.empty() || layout.program != no_program) {
         layouts_[job] = layout;
@@ -214,8 +216,7 @@ void Engine::change_state(JobIndex job, JobState state) {
     if (status.state == JobState::waiting && state == JobState::rejected) {
         end_without_run(job, state);
     } else if (status.state == JobState::waiting && state == JobState::running) {
-        packer_.begin();
-        status.hosts = record_->archive.keep(packer_);
+        status.hosts = {};
         status.start_time = now_;
         --waiting_.size;
         enter(running_, job);

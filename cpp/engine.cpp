@@ -36,8 +36,10 @@ Engine::Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, con
 
 void Engine::enter(Line& line, JobIndex job) {
     if (line.jobs.size() > 2 * line.size + 64) {
-        std::erase_if(line.jobs, [&](JobIndex old) { return status_[old].state != line.state; });
-        line.head = 0;
+        const auto has_left = [&](JobIndex old) { return status_[old].state != line.state; };
+        const JobIndex* end = std::remove_if(line.jobs.begin(), line.jobs.end(), has_left);
+        line.jobs.truncate(static_cast<std::size_t>(end - line.jobs.begin()));
+        line.head = line.n_looked_at = 0;
     }
     status_[job].state = line.state;
     line.jobs.push_back(job);
@@ -93,33 +95,29 @@ bool Engine::advance() {
         }
         return true;
     }
-    if (busy_until_ > now_ && !pass_busy_time()) {
-        return false;
+    // What happens while the policy is busy waits for it, with its own dates.
+    while (now_ < busy_until_) {
+        if (!step(busy_until_)) {
+            return false;
+        }
     }
     while (events_.empty()) {
-        if (is_over()) {
+        if (is_over() || !step(infinity)) {
             return false;
         }
-        discard_dead_events();
-        if (!go_to(next_time())) {
-            return false;
-        }
-        collect();
-        apply_postponed();
     }
-    ++instant_;
-    refuse_livelock();
+    count_call();
     return true;
 }
 
-// What happens while the policy is busy waits for it, with its own dates.
-bool Engine::pass_busy_time() {
-    while (now_ < busy_until_) {
-        discard_dead_events();
-        if (!go_to(std::min(next_time(), busy_until_))) {
-            return false;
-        }
-        collect();
+// To the next date at which something happens, or to the limit; false if the run is to stop before.
+bool Engine::step(double limit) {
+    discard_dead_events();
+    if (!go_to(std::min(next_time(), limit))) {
+        return false;
+    }
+    collect();
+    if (!due_.empty()) {
         apply_postponed();
     }
     return true;
@@ -127,7 +125,9 @@ bool Engine::pass_busy_time() {
 
 // False if the run is to stop before that.
 bool Engine::go_to(double time) {
-    note_power();
+    if (record_->has_energy) {
+        note_power();
+    }
     if (time > options_.until) {
         now_ = std::max(now_, options_.until);
         if (parts_.machine) {
@@ -233,8 +233,8 @@ void Engine::handle(const FutureEvent& event) {
 
 void Engine::submit_arrivals() {
     if (arrivals_) {
-        for (JobIndex job = 0; (job = take_arrival()) != no_job;) {
-            submit(job);
+        while (arrivals_->next_date() <= now_) {
+            submit(take_arrival());
             tell_submissions_ended();
         }
         return;
@@ -325,15 +325,12 @@ void Engine::begin(JobIndex job) {
     enter(running_, job);
     if (!wakes_hosts() || !wakes_hosts_of(job)) {
         begin_work(job);
-    } else if (track_releases_) {
-        releases_.add({expected_end(job), job, table_->jobs[job].n_hosts});
     }
     note_host_states();
     note_progress();
 }
 
 void Engine::begin_work(JobIndex job) {
-    const Job& what = table_->jobs[job];
     status_[job].start_time = now_;
     const double launch_delay = options_.launch_delay + table_->launch_delay(job);
     if (defers_decisions()) {
@@ -345,9 +342,6 @@ void Engine::begin_work(JobIndex job) {
         if (book_ != nullptr) {
             begin_in_book(job, launch_delay);
         }
-    }
-    if (track_releases_) {
-        releases_.add({now_ + what.walltime, job, what.n_hosts});
     }
 }
 
@@ -402,15 +396,11 @@ void Engine::finish(JobIndex job) {
                       .joules = end.joules,
                       .useful_time = record_->has_attempts ? useful_time(job) : not_a_time});
     --n_unfinished_;
-    if (track_releases_) {
-        releases_.remove(status.start_time + what.walltime, job);
-    }
+    withdraw_release(job, status.start_time + what.walltime);
     const double epilogue = options_.epilogue_delay + table_->epilogue_delay(job);
     if (epilogue > 0) {
         completing_[job] = now_;
-        if (track_releases_) { // nobody knows for how long: they are due from now on
-            releases_.add({now_, job, what.n_hosts});
-        }
+        enter_release(job, now_); // nobody knows for how long: they are due from now on
         queue_.add(now_ + epilogue, EventRank::release, job);
         note_host_states();
     } else {
@@ -423,9 +413,7 @@ void Engine::finish(JobIndex job) {
 void Engine::release(JobIndex job) {
     events_.push_back({now_, job, EventKind::hosts_released});
     const auto completing = completing_.find(job);
-    if (track_releases_) {
-        releases_.remove(completing->second, job);
-    }
+    withdraw_release(job, completing->second);
     completing_.erase(completing);
     free_allocation(job);
     note_progress();
@@ -433,11 +421,22 @@ void Engine::release(JobIndex job) {
 
 void Engine::free_allocation(JobIndex job) {
     note_held(job, -1);
-    record_->archive.for_each(status_[job].hosts, [&](Interval run) { give_back(run); });
+    const bool can_be_free =
+        !power_ && unavailable_.empty() && !options_.share_hosts && parts_.storages.empty();
+    record_->archive.for_each(
+        status_[job].hosts, [&](Interval run) { can_be_free ? free_.give(run) : give_back(run); });
     note_host_states();
 }
 
 void Engine::note_host_states() {
+    if (record_->tells_phases()) {
+        note_host_phases();
+    } else {
+        record_->add_host_states(now_, free_.count(), n_hosts() - free_.count());
+    }
+}
+
+void Engine::note_host_phases() {
     HostCounts counts{.idle = free_.awake().count()};
     if (power_) {
         counts.sleeping = power_->count(HostPhase::asleep);

@@ -2,8 +2,8 @@
 //
 // At equal times: ends and releases, then answers to decisions, then cancellations, then windows,
 // then external events, then submissions, then timers, then decisions that were dated to this
-// instant; the policy is then called once with the events.
-// What its decisions cause at the same instant makes a new call.
+// instant; the policy is then called once with the events. What its decisions cause at the same
+// instant makes a new call.
 #pragma once
 
 #include "decision.hpp"
@@ -176,14 +176,16 @@ class Engine {
         std::uint32_t submission = 0;
         JobState state = JobState::pending;
         JobState outcome = JobState::completed; // of a running job, at its end event
+        bool has_release = false;               // its release is entered
     };
 
     // Jobs in the order in which they entered a state. Those that have left it stay until there
     // are as many of them as others: leaving touches nothing.
     struct Line {
         JobState state;
-        std::vector<JobIndex> jobs = {};
+        PlainArray<JobIndex> jobs = {};
         std::size_t size = 0;
+        std::size_t n_looked_at = 0;  // by releases()
         mutable std::size_t head = 0; // all jobs before it have left
     };
 
@@ -202,7 +204,7 @@ class Engine {
 
     bool is_over() const;
     bool go_to(double time);
-    bool pass_busy_time();
+    bool step(double limit);
     void add_news(EventKind kind, std::uint32_t subject);
     void tell(EventKind kind, std::uint32_t subject);
     void perform(const Decision& decision);
@@ -233,9 +235,7 @@ class Engine {
     void make_unavailable(const HostSet& hosts);
     void make_available(const HostSet& hosts);
     void refuse_event(const HostSet& hosts, const std::string& why) const;
-    bool is_unavailable(HostId host) const {
-        return !unavailable_.empty() && unavailable_[host] != 0;
-    }
+    bool is_unavailable(HostId host) const { return has_reason(host, 0xff); }
     bool has_reason(HostId host, std::uint8_t reasons) const {
         return !unavailable_.empty() && (unavailable_[host] & reasons) != 0;
     }
@@ -383,15 +383,30 @@ class Engine {
 
     void note_progress() { quiet_calls_ = 0; }
     void note_host_states();
+    void note_host_phases();
     void discard_dead_events();
-    void refuse_livelock();
+    void count_call() {
+        ++instant_;
+        ++quiet_calls_;
+        if (++calls_at_now_ > max_quiet_calls || quiet_calls_ > max_quiet_calls) {
+            refuse_livelock();
+        }
+    }
+    void refuse_livelock() const;
+    void enter_release(JobIndex job, double date);
+    void withdraw_release(JobIndex job, double date);
     JobRow live_row(JobIndex job) const;
     void add_live_rows(Record& record) const;
 
     std::string describe_job(JobIndex job) const { return table_->id(job); }
-    void require_waiting(JobIndex job, const char* decision) const;
+    void require_waiting(JobIndex job, const char* decision) const {
+        if (status_[job].state != JobState::waiting) {
+            refuse_unless_waiting(job, decision);
+        }
+    }
+    void refuse_unless_waiting(JobIndex job, const char* decision) const;
     [[noreturn]] void refuse(const std::string& decision, const std::string& why) const;
-    [[noreturn]] void report_deadlock(const std::string& what) const;
+    [[noreturn]] void report_deadlock(const char* what) const;
     JobTable& own_table();
 
     std::shared_ptr<const JobTable> table_;
@@ -406,19 +421,20 @@ class Engine {
     std::uint32_t submissions_ = 0;
     std::size_t n_live_calls_ = 0;
     std::size_t n_queued_calls_ = 0;
+    // After more calls a policy that waits for itself is told so.
+    static constexpr std::uint64_t max_quiet_calls = 1'000'000;
     std::uint64_t quiet_calls_ = 0; // without any progress of a job
     std::uint64_t calls_at_now_ = 0;
     std::uint64_t instant_ = 0;
 
     EventQueue queue_;
-    std::vector<Event> events_;
+    PlainArray<Event> events_;
     std::vector<Status> status_;
     Line waiting_{JobState::waiting};
     Line running_{JobState::running};
     FreePool free_;
     Hierarchy hierarchy_;
-    Releases releases_;
-    bool track_releases_ = false;
+    Releases releases_; // of jobs that have been looked at, or are in their epilogue
     std::map<JobIndex, double> completing_; // ended at this date, hosts still in their epilogue
     MachineParts parts_;
     std::unique_ptr<Execution> execution_;
@@ -452,7 +468,6 @@ class Engine {
     bool is_registration_open_ = false;
     bool is_registration_finished_ = false;
     JobIndex n_submitted_ = 0; // of the table, where that is told
-    HostArchive::Packer packer_;
     std::shared_ptr<Record> record_ = std::make_shared<Record>();
 
     std::vector<Call> calls_;

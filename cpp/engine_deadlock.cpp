@@ -9,16 +9,11 @@ namespace noctule {
 
 namespace {
 
-// Calls in a row, with nothing running and nothing to come but timers, before a policy that waits
-// for itself is told so.
-constexpr std::uint64_t max_quiet_calls = 1'000'000;
 constexpr std::size_t jobs_named_in_errors = 5;
 
 } // namespace
 
-void Engine::refuse_livelock() {
-    ++quiet_calls_;
-    ++calls_at_now_;
+void Engine::refuse_livelock() const {
     const bool only_timers = queue_.size() == n_queued_calls_ &&
                              next_arrival_ == end_of_arrivals_ &&
                              !(arrivals_ && arrivals_->next_date() < infinity) &&
@@ -33,7 +28,7 @@ void Engine::refuse_livelock() {
     }
 }
 
-void Engine::report_deadlock(const std::string& what) const {
+void Engine::report_deadlock(const char* what) const {
     std::vector<JobIndex> stuck;
     const auto collect_stuck = [&](JobState state) {
         for (JobIndex job = 0; job < status_.size(); ++job) {

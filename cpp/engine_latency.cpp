@@ -97,8 +97,7 @@ bool Engine::advance_with_latency() {
             post_arrivals();
         }
     }
-    ++instant_;
-    refuse_livelock();
+    count_call();
     return true;
 }
 
@@ -289,13 +288,9 @@ void Engine::carry_out(const Instruction& instruction) {
 
 // The hosts of a job were held when its start was decided; now it begins.
 void Engine::begin_later(JobIndex job) {
-    const Job& what = table_->jobs[job];
-    Status& status = status_[job];
-    if (track_releases_) {
-        releases_.remove(status.start_time + what.walltime, job);
-        releases_.add({now_ + what.walltime, job, what.n_hosts});
-    }
-    status.start_time = now_;
+    withdraw_release(job, expected_end(job));
+    status_[job].start_time = now_;
+    enter_release(job, expected_end(job));
     begin_on_machine(job, options_.launch_delay + table_->launch_delay(job));
 }
 

@@ -3,20 +3,28 @@
 
 namespace noctule {
 
+// Releases are entered when somebody asks for them: most jobs have ended by then.
 const Releases& Engine::releases() {
-    if (!track_releases_) {
-        track_releases_ = true;
-        std::size_t cursor = 0;
-        for (JobIndex job = 0; (job = next(running_, cursor)) != no_job;) {
-            if (!elsewhere_.contains(job)) {
-                releases_.add({expected_end(job), job, table_->jobs[job].n_hosts});
-            }
-        }
-        for (const auto& [job, since] : completing_) {
-            releases_.add({since, job, table_->jobs[job].n_hosts});
+    for (; running_.n_looked_at < running_.jobs.size(); ++running_.n_looked_at) {
+        const JobIndex job = running_.jobs[running_.n_looked_at];
+        const Status& status = status_[job];
+        if (status.state == JobState::running && !status.has_release && !elsewhere_.contains(job)) {
+            enter_release(job, expected_end(job));
         }
     }
     return releases_;
+}
+
+void Engine::enter_release(JobIndex job, double date) {
+    releases_.add({date, job, table_->jobs[job].n_hosts});
+    status_[job].has_release = true;
+}
+
+void Engine::withdraw_release(JobIndex job, double date) {
+    if (status_[job].has_release) {
+        releases_.remove(date, job);
+        status_[job].has_release = false;
+    }
 }
 
 HostSet Engine::hosts(JobIndex job) const {

@@ -79,6 +79,7 @@ void Engine::settle_switches() {
     for (const JobIndex job : std::exchange(woken_, {})) {
         stop_waking(job);
         begin_work(job);
+        enter_release(job, expected_end(job));
         note_host_states();
         note_progress();
     }
@@ -92,18 +93,13 @@ void Engine::stop_waking(JobIndex job) {
             waiter_[host] = waiter_[host] == job ? no_job : waiter_[host];
         }
     });
-    if (track_releases_) {
-        releases_.remove(expected_end(job), job);
-    }
+    withdraw_release(job, expected_end(job));
 }
 
 // A job that ends while its hosts still wake has begun and ended at this instant.
 void Engine::end_before_work(JobIndex job) {
     stop_waking(job);
     status_[job].start_time = now_;
-    if (track_releases_) {
-        releases_.add({expected_end(job), job, table_->jobs[job].n_hosts});
-    }
     note_energy('s');
     note_energy('e');
 }

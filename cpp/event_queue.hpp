@@ -2,9 +2,7 @@
 #pragma once
 
 #include "types.hpp"
-
-#include <algorithm>
-#include <vector>
+#include "wide_heap.hpp"
 
 namespace noctule {
 
@@ -30,8 +28,8 @@ struct FutureEvent {
 
     EventRank rank() const { return static_cast<EventRank>(order >> 56); }
 
-    bool operator<(const FutureEvent& other) const {
-        return time != other.time ? time < other.time : order < other.order;
+    bool before(const FutureEvent& other) const {
+        return (time < other.time) | ((time == other.time) & (order < other.order));
     }
 };
 
@@ -39,26 +37,16 @@ class EventQueue {
   public:
     bool empty() const { return heap_.empty(); }
     std::size_t size() const { return heap_.size(); }
-    const FutureEvent& next() const { return heap_.front(); }
+    const FutureEvent& next() const { return heap_.top(); }
 
     void add(double time, EventRank rank, std::uint32_t subject) {
-        heap_.push_back({time, static_cast<std::uint64_t>(rank) << 56 | sequence_++, subject});
-        std::push_heap(heap_.begin(), heap_.end(), Later{});
+        heap_.push({time, static_cast<std::uint64_t>(rank) << 56 | sequence_++, subject});
     }
 
-    FutureEvent pop() {
-        std::pop_heap(heap_.begin(), heap_.end(), Later{});
-        const FutureEvent event = heap_.back();
-        heap_.pop_back();
-        return event;
-    }
+    FutureEvent pop() { return heap_.pop(); }
 
   private:
-    struct Later {
-        bool operator()(const FutureEvent& a, const FutureEvent& b) const { return b < a; }
-    };
-
-    std::vector<FutureEvent> heap_;
+    WideHeap<FutureEvent> heap_;
     std::uint64_t sequence_ = 0;
 };
 

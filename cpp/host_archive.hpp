@@ -1,5 +1,5 @@
-// Host sets of started jobs, packed: how many runs of hosts, then each run as two numbers of
-// variable length.
+// Host sets of started jobs, packed: each run of hosts as two numbers of variable length, how many
+// hosts lie before it and how long it is; the lowest bit of the latter tells the last run.
 //
 // First-hosts allocation fragments to dozens of runs a job; packed, a run takes 2 to 4 bytes
 // instead of 8. Fixed blocks, so that growing never copies.
@@ -7,94 +7,68 @@
 
 #include "host_set.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace noctule {
 
 struct ArchivedHosts {
-    std::uint32_t block;
-    std::uint32_t offset;
+    static constexpr std::uint32_t no_block = std::numeric_limits<std::uint32_t>::max();
+
+    std::uint32_t block = no_block; // of an empty set
+    std::uint32_t offset = 0;
 };
 
 class HostArchive {
   public:
-    // Packs the runs one by one, in increasing order, then keeps them.
-    class Packer {
-      public:
-        Packer() : bytes_(256) {}
-
-        void begin() { first_ = size_ = room_for_count, next_ = 0, n_runs_ = 0; }
-
-        void add(Interval run) {
-            if (bytes_.size() - size_ < 10) { // two numbers of five bytes
-                bytes_.resize(2 * bytes_.size());
-            }
-            put(size_, run.first - next_);
-            put(size_, run.last - run.first);
-            next_ = run.last + 1;
-            ++n_runs_;
+    // Packs the runs of a set one by one, in increasing order, then keeps it. One that was begun
+    // and not kept is forgotten.
+    void begin() {
+        at_ = used_;
+        next_ = 0;
+    }
+    void add(Interval run) {
+        if (end_ - at_ < most_bytes_a_run) [[unlikely]] {
+            add_block();
         }
-
-      private:
-        friend class HostArchive;
-
-        static constexpr std::size_t room_for_count = 5;
-
-        void put(std::size_t& at, std::uint32_t value) {
-            while (value >= 128) {
-                bytes_[at++] = static_cast<std::uint8_t>(value | 128);
-                value >>= 7;
-            }
-            bytes_[at++] = static_cast<std::uint8_t>(value);
+        std::uint8_t* bytes = blocks_.back().data();
+        put(bytes, run.first - next_);
+        last_run_ = at_;
+        put(bytes, std::uint64_t{run.last - run.first} << 1);
+        next_ = run.last + 1;
+    }
+    ArchivedHosts keep() {
+        if (at_ == used_) {
+            return {};
         }
-
-        // Puts the count in front of the runs.
-        void close() {
-            std::size_t n_bytes = 1;
-            for (std::uint32_t rest = n_runs_; rest >= 128; rest >>= 7) {
-                ++n_bytes;
-            }
-            first_ = room_for_count - n_bytes;
-            std::size_t at = first_;
-            put(at, n_runs_);
-        }
-
-        std::vector<std::uint8_t> bytes_;
-        std::size_t first_ = room_for_count;
-        std::size_t size_ = room_for_count;
-        HostId next_ = 0;
-        std::uint32_t n_runs_ = 0;
-    };
-
-    ArchivedHosts keep(Packer& packer) {
-        packer.close();
-        const std::size_t size = packer.size_ - packer.first_;
-        if (blocks_.empty() || blocks_.back().size() - used_ < size) {
-            blocks_.emplace_back(size > block_size ? size : block_size);
-            used_ = 0;
-        }
-        std::memcpy(blocks_.back().data() + used_, packer.bytes_.data() + packer.first_, size);
+        blocks_.back()[last_run_] |= 1;
         const ArchivedHosts kept{static_cast<std::uint32_t>(blocks_.size() - 1),
                                  static_cast<std::uint32_t>(used_)};
-        used_ += size;
+        used_ = at_;
         return kept;
     }
 
     // Calls visit(Interval) for the runs of a set.
     template <typename Visit> void for_each(ArchivedHosts hosts, Visit&& visit) const {
+        if (hosts.block == ArchivedHosts::no_block) {
+            return;
+        }
         const std::uint8_t* at = blocks_[hosts.block].data() + hosts.offset;
         const auto get = [&] {
-            std::uint32_t value = *at & 127;
+            std::uint64_t value = *at & 127;
             for (int shift = 7; (*at++ & 128) != 0; shift += 7) {
-                value |= static_cast<std::uint32_t>(*at & 127) << shift;
+                value |= static_cast<std::uint64_t>(*at & 127) << shift;
             }
             return value;
         };
         HostId next = 0;
-        for (std::uint32_t n_runs = get(); n_runs > 0; --n_runs) {
-            const HostId first = next + get();
-            const HostId last = first + get();
+        for (bool is_last = false; !is_last;) {
+            const HostId first = next + static_cast<HostId>(get());
+            const std::uint64_t length = get();
+            const HostId last = first + static_cast<HostId>(length >> 1);
+            is_last = (length & 1) != 0;
             visit(Interval{first, last});
             next = last + 1;
         }
@@ -102,9 +76,35 @@ class HostArchive {
 
   private:
     static constexpr std::size_t block_size = std::size_t{1} << 18;
+    static constexpr std::size_t most_bytes_a_run = 10; // two numbers of five
+
+    void put(std::uint8_t* bytes, std::uint64_t value) {
+        while (value >= 128) {
+            bytes[at_++] = static_cast<std::uint8_t>(value | 128);
+            value >>= 7;
+        }
+        bytes[at_++] = static_cast<std::uint8_t>(value);
+    }
+
+    // The set that is being packed moves into the new one.
+    [[gnu::noinline]] void add_block() {
+        const std::size_t packed = at_ - used_;
+        std::vector<std::uint8_t> block(std::max(block_size, 2 * packed + most_bytes_a_run));
+        if (packed > 0) {
+            std::memcpy(block.data(), blocks_.back().data() + used_, packed);
+        }
+        end_ = block.size();
+        blocks_.push_back(std::move(block));
+        at_ = packed;
+        used_ = 0;
+    }
 
     std::vector<std::vector<std::uint8_t>> blocks_;
-    std::size_t used_ = 0;
+    std::size_t end_ = 0;  // of the last block
+    std::size_t used_ = 0; // of it, by sets that are kept
+    std::size_t at_ = 0;   // where the set that is being packed goes on
+    std::size_t last_run_ = 0;
+    HostId next_ = 0;
 };
 
 } // namespace noctule

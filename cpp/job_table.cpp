@@ -6,18 +6,6 @@ std::string JobTable::id(JobIndex job) const {
     return job < numbers.size() ? std::to_string(numbers[job]) : names[job - numbers.size()];
 }
 
-double JobTable::cancel_time(JobIndex job) const {
-    return job < cancel_times.size() ? cancel_times[job] : infinity;
-}
-
-double JobTable::launch_delay(JobIndex job) const {
-    return job < launch_delays.size() ? launch_delays[job] : 0.0;
-}
-
-double JobTable::epilogue_delay(JobIndex job) const {
-    return job < epilogue_delays.size() ? epilogue_delays[job] : 0.0;
-}
-
 ProgramIndex JobTable::program_index(JobIndex job) const {
     return job < program_indices.size() ? program_indices[job] : no_program;
 }

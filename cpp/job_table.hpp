@@ -38,9 +38,15 @@ struct JobTable {
     std::map<JobIndex, std::vector<std::uint32_t>> rank_hosts;
 
     std::string id(JobIndex job) const;
-    double cancel_time(JobIndex job) const;
-    double launch_delay(JobIndex job) const;
-    double epilogue_delay(JobIndex job) const;
+    double cancel_time(JobIndex job) const {
+        return job < cancel_times.size() ? cancel_times[job] : infinity;
+    }
+    double launch_delay(JobIndex job) const {
+        return job < launch_delays.size() ? launch_delays[job] : 0.0;
+    }
+    double epilogue_delay(JobIndex job) const {
+        return job < epilogue_delays.size() ? epilogue_delays[job] : 0.0;
+    }
     ProgramIndex program_index(JobIndex job) const; // no_program if it is of another kind
     const Program* program(JobIndex job) const;     // the same, or null
     std::span<const std::uint32_t> ranks_of(JobIndex job) const; // empty if they go round

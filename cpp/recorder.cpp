@@ -24,30 +24,12 @@ void Record::reserve(std::size_t n_jobs) {
     }
 }
 
-void Record::add_job(const JobRow& row) {
-    job.push_back(row.job);
-    state.push_back(row.state);
-    n_hosts.push_back(row.n_hosts);
-    submit_time.push_back(row.submit_time);
-    start_time.push_back(row.start_time);
-    finish_time.push_back(row.finish_time);
-    archived.push_back(row.hosts);
-    if (has_energy) {
-        energy.push_back(row.joules);
-    }
-    if (has_attempts) {
-        useful_time.push_back(row.useful_time);
-    }
-}
-
 void Record::add_host_states(double time, const HostCounts& counts) {
     if (has_power_states) {
         asleep_.note(host_state_time.size(),
                      {counts.sleeping, counts.switching_on, counts.switching_off});
     }
-    host_state_time.push_back(time);
-    host_state_idle.push_back(counts.idle);
-    host_state_computing.push_back(counts.computing);
+    add_host_states(time, counts.idle, counts.computing);
     if (has_unavailability) {
         host_state_unavailable.push_back(counts.unavailable);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "host_archive.hpp"
+#include "plain_array.hpp"
 #include "types.hpp"
 
 #include <map>
@@ -45,28 +46,48 @@ class Record {
     void reserve(std::size_t n_jobs);
 
     // Rows come in the order in which jobs end, are rejected or are cancelled.
-    void add_job(const JobRow& row);
+    void add_job(const JobRow& row) {
+        job.push_back(row.job);
+        state.push_back(row.state);
+        n_hosts.push_back(row.n_hosts);
+        submit_time.push_back(row.submit_time);
+        start_time.push_back(row.start_time);
+        finish_time.push_back(row.finish_time);
+        archived.push_back(row.hosts);
+        if (has_energy) {
+            energy.push_back(row.joules);
+        }
+        if (has_attempts) {
+            useful_time.push_back(row.useful_time);
+        }
+    }
 
-    // A row for every change of the hosts.
+    // A row for every change of the hosts; the shorter one where they only compute or are idle.
+    bool tells_phases() const { return has_power_states || has_unavailability || has_failures; }
     void add_host_states(double time, const HostCounts& counts);
+    void add_host_states(double time, std::uint32_t idle, std::uint32_t computing) {
+        host_state_time.push_back(time);
+        host_state_idle.push_back(idle);
+        host_state_computing.push_back(computing);
+    }
     void add_energy(const EnergyRow& row);
     void add_power_state(double time, const HostSet& hosts, std::int32_t value);
 
     std::size_t size() const { return job.size(); }
     HostSet hosts(std::size_t row) const;
 
-    std::vector<JobIndex> job;
-    std::vector<JobState> state;
-    std::vector<std::uint32_t> n_hosts;
-    std::vector<double> submit_time;
-    std::vector<double> start_time;
-    std::vector<double> finish_time;
-    std::vector<ArchivedHosts> archived;
+    PlainArray<JobIndex> job;
+    PlainArray<JobState> state;
+    PlainArray<std::uint32_t> n_hosts;
+    PlainArray<double> submit_time;
+    PlainArray<double> start_time;
+    PlainArray<double> finish_time;
+    PlainArray<ArchivedHosts> archived;
     HostArchive archive;
 
-    std::vector<double> host_state_time;
-    std::vector<std::uint32_t> host_state_idle;
-    std::vector<std::uint32_t> host_state_computing;
+    PlainArray<double> host_state_time;
+    PlainArray<std::uint32_t> host_state_idle;
+    PlainArray<std::uint32_t> host_state_computing;
     // Only where hosts have power states: by row of the above.
     bool has_power_states = false;
     std::vector<std::uint32_t> host_state_sleeping() const;

@@ -29,7 +29,7 @@ Column<T> column_of(const T* data, std::size_t size, nb::handle owner, std::int6
     return Column<T>(data, 1, shape, owner, strides);
 }
 
-template <typename T> Column<T> column_of(const std::vector<T>& values, nb::handle owner) {
+template <typename Array> auto column_of(const Array& values, nb::handle owner) {
     return column_of(values.data(), values.size(), owner);
 }
 

@@ -27,7 +27,9 @@ template <typename T> auto record_column(std::vector<T> (Record::*make)() const)
     };
 }
 
-template <typename T> auto record_column(std::vector<T> Record::* member) {
+template <typename Array>
+    requires std::is_object_v<Array>
+auto record_column(Array Record::* member) {
     return [member](nb::handle self) {
         return column_of(nb::cast<const Record&>(self).*member, self);
     };

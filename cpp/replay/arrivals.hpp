@@ -21,12 +21,18 @@ class Arrivals {
     virtual ~Arrivals() = default;
 
     // The date of the next submission, as far as is known; infinite if none is.
-    virtual double next_date() const = 0;
+    double next_date() const { return next_date_; }
+    // Whether there are jobs still to come, now or once others have ended.
+    bool has_more() const { return n_left_ > 0; }
+
     // The next job whose date has come; no_job if there is none.
     virtual JobIndex take(double now) = 0;
     virtual void job_ended(const JobEnd& end) = 0;
-    // Whether there are jobs still to come, now or once others have ended.
-    virtual bool has_more() const = 0;
+
+  protected:
+    // What the engine asks at every instant.
+    double next_date_ = infinity;
+    std::size_t n_left_ = 0;
 };
 
 } // namespace noctule

@@ -22,6 +22,12 @@ double Thinking::factor(double recorded_response, double response) const {
 void GroupPlan::set_dependencies(std::span<const std::uint32_t> first_dependency,
                                  std::span<const GroupIndex> dependency,
                                  std::span<const double> think_times) {
+    group.resize(jobs.size());
+    for (GroupIndex g = 0; g < n_groups(); ++g) {
+        for (std::uint32_t i = first_job[g]; i < first_job[g + 1]; ++i) {
+            group[jobs[i]] = g;
+        }
+    }
     first_waiting.assign(n_groups() + std::size_t{1}, 0);
     for (const GroupIndex on : dependency) {
         ++first_waiting[on + std::size_t{1}];
@@ -64,57 +70,71 @@ void GroupPlan::set_dependencies(std::span<const std::uint32_t> first_dependency
     }
 }
 
-Users::Users(std::shared_ptr<const GroupPlan> plan)
-    : plan_(std::move(plan)), groups_(plan_->n_groups()), group_of_(plan_->jobs.size()),
-      n_left_(plan_->jobs.size()) {
+Users::Users(std::shared_ptr<const GroupPlan> plan) : plan_(std::move(plan)) {
+    n_left_ = plan_->jobs.size();
     if (plan_->population) {
         population_.emplace(*plan_->population);
     }
-    for (GroupIndex group = 0; group < plan_->n_groups(); ++group) {
-        const std::uint32_t first = plan_->first_job[group], last = plan_->first_job[group + 1];
+    const GroupIndex n_groups = plan_->n_groups();
+    groups_.reserve(n_groups + std::size_t{1});
+    for (GroupIndex group = 0; group < n_groups; ++group) {
+        const std::uint32_t first = plan_->first_job[group];
         const bool keeps_date = !plan_->keeps_date.empty() && plan_->keeps_date[group] != 0;
-        groups_[group] = {plan_->n_dependencies[group], last - first, keeps_date ? 0.0 : -infinity};
-        for (std::uint32_t i = first; i < last; ++i) {
-            group_of_[plan_->jobs[i]] = group;
-        }
+        groups_.push_back({.shift = keeps_date ? 0.0 : -infinity,
+                           .end_time = plan_->end_time[group],
+                           .n_missing = plan_->n_dependencies[group],
+                           .n_unfinished = plan_->first_job[group + 1] - first,
+                           .first_job = first,
+                           .first_waiting = plan_->first_waiting[group]});
     }
-    for (GroupIndex group = 0; group < plan_->n_groups(); ++group) {
+    groups_.push_back({.shift = 0.0,
+                       .end_time = 0.0,
+                       .n_missing = 0,
+                       .n_unfinished = 0,
+                       .first_job = plan_->first_job[n_groups],
+                       .first_waiting = plan_->first_waiting[n_groups]});
+    for (GroupIndex group = 0; group < n_groups; ++group) {
         if (groups_[group].n_missing == 0) {
             groups_[group].shift = 0.0;
             begin(group, 0.0);
         }
     }
+    next_date_ = agenda_.next_date();
 }
 
 JobIndex Users::take(double now) {
     const JobIndex job = agenda_.take(now);
-    n_left_ -= job != no_job;
+    if (job != no_job) {
+        --n_left_;
+        next_date_ = agenda_.next_date();
+    }
     return job;
 }
 
 void Users::job_ended(const JobEnd& end) {
-    if (end.job >= group_of_.size()) { // registered by the policy
+    if (end.job >= plan_->group.size()) { // registered by the policy
         return;
     }
-    const GroupIndex group = group_of_[end.job];
+    const GroupIndex group = plan_->group[end.job];
     if (population_) {
         population_->note(group, end);
     }
     if (--groups_[group].n_unfinished == 0) {
         this->end(group, end.finish_time);
+        next_date_ = agenda_.next_date();
     }
 }
 
 // All that the group waits for has ended: its jobs follow at their recorded distances.
 void Users::begin(GroupIndex group, double now) {
-    const double recorded = plan_->start_time[group];
     double& shift = groups_[group].shift;
     if (plan_->calendar) {
+        const double recorded = plan_->start_time[group];
         const double date = std::max(recorded + shift, now);
         const double allowed = plan_->calendar->next(plan_->user[group], group, date);
         shift = allowed == date ? shift : allowed - recorded;
     }
-    for (std::uint32_t i = plan_->first_job[group]; i < plan_->first_job[group + 1]; ++i) {
+    for (std::uint32_t i = groups_[group].first_job; i < groups_[group + 1].first_job; ++i) {
         const JobIndex job = plan_->jobs[i];
         agenda_.add(std::max(plan_->submit_time[job] + shift, now), job);
     }
@@ -128,10 +148,10 @@ void Users::end(GroupIndex group, double now) {
             return;
         }
     }
-    const auto& first = plan_->first_waiting;
+    const std::uint32_t last = groups_[group + 1].first_waiting;
     const bool is_usual = plan_->thinking.kind == Thinking::Kind::kept && plan_->due.empty();
-    const double later = now - plan_->end_time[group];
-    for (std::uint32_t i = first[group]; i < first[group + 1]; ++i) {
+    const double later = now - groups_[group].end_time;
+    for (std::uint32_t i = groups_[group].first_waiting; i < last; ++i) {
         Group& other = groups_[plan_->waiting[i]];
         other.shift = std::max(other.shift, is_usual ? later : shift_of(group, i, now));
         if (--other.n_missing == 0) {

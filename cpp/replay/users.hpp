@@ -43,6 +43,7 @@ struct GroupPlan {
     std::vector<std::uint32_t> first_job; // into the jobs, by group, and one more
     std::vector<JobIndex> jobs;
     std::vector<double> submit_time;          // by job of the workload
+    std::vector<GroupIndex> group;            // the same
     std::vector<std::uint32_t> first_waiting; // into the waiting, by group, and one more
     std::vector<GroupIndex> waiting;
     // By waiting: when the group it waits for has to end for it to begin on time; empty if that is
@@ -54,7 +55,8 @@ struct GroupPlan {
     std::shared_ptr<const PopulationPlan> population; // null: nobody leaves
 
     GroupIndex n_groups() const { return static_cast<GroupIndex>(start_time.size()); }
-    // Enters what each group depends on, and the time that its user then thought.
+    // Enters which group each job is of, what each group depends on, and the time that its user
+    // then thought.
     void set_dependencies(std::span<const std::uint32_t> first_dependency,
                           std::span<const GroupIndex> dependency,
                           std::span<const double> think_times);
@@ -64,16 +66,18 @@ class Users final : public Arrivals {
   public:
     explicit Users(std::shared_ptr<const GroupPlan> plan);
 
-    double next_date() const override { return agenda_.next_date(); }
     JobIndex take(double now) override;
     void job_ended(const JobEnd& end) override;
-    bool has_more() const override { return n_left_ > 0; }
 
   private:
+    // With what is needed of the plan at the same time.
     struct Group {
+        double shift; // of its dates, as far as is known
+        double end_time;
         std::uint32_t n_missing;    // dependencies that have not ended
         std::uint32_t n_unfinished; // jobs
-        double shift;               // of its dates, as far as is known
+        std::uint32_t first_job;
+        std::uint32_t first_waiting;
     };
 
     void begin(GroupIndex group, double now);
@@ -82,9 +86,7 @@ class Users final : public Arrivals {
 
     std::shared_ptr<const GroupPlan> plan_;
     Agenda agenda_;
-    std::vector<Group> groups_;
-    std::vector<GroupIndex> group_of_; // by job
-    std::size_t n_left_ = 0;
+    std::vector<Group> groups_; // and one more
     std::optional<Population> population_;
 };
 

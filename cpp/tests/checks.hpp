@@ -38,6 +38,7 @@ inline std::set<HostId> members(const HostSet& set) {
 }
 
 // Each in the file of its name.
+void test_arrays();
 void test_plans();
 void test_budgets();
 void test_network();

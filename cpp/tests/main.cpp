@@ -71,7 +71,6 @@ void free_hosts_take_the_lowest_and_find_runs() {
         const std::uint32_t n_hosts = draw(random, 1, 300);
         FreeHosts hosts(n_hosts);
         HostArchive archive;
-        HostArchive::Packer packer;
         std::set<HostId> naive;
         for (HostId host = 0; host < n_hosts; ++host) {
             naive.insert(host);
@@ -92,10 +91,10 @@ void free_hosts_take_the_lowest_and_find_runs() {
                 });
             } else if (!naive.empty()) {
                 const std::uint32_t n = draw(random, 1, static_cast<std::uint32_t>(naive.size()));
-                packer.begin();
+                archive.begin();
                 std::set<HostId> taken;
                 hosts.take_first(n, [&](Interval run) {
-                    packer.add(run);
+                    archive.add(run);
                     for (HostId host = run.first; host <= run.last; ++host) {
                         taken.insert(host);
                     }
@@ -103,7 +102,7 @@ void free_hosts_take_the_lowest_and_find_runs() {
                 const auto cut = std::next(naive.begin(), n);
                 CHECK(taken == std::set<HostId>(naive.begin(), cut));
                 naive.erase(naive.begin(), cut);
-                held.emplace_back(archive.keep(packer), n);
+                held.emplace_back(archive.keep(), n);
             }
             CHECK(hosts.count() == naive.size());
             CHECK(members(hosts.to_host_set()) == naive);
@@ -407,6 +406,7 @@ void small_files_are_written_with_their_folders_and_read_again() {
 
 int main() {
     host_sets_are_sets();
+    test_arrays();
     free_hosts_take_the_lowest_and_find_runs();
     free_hosts_that_wake_soonest_are_taken_first();
     releases_give_the_textbook_shadow();

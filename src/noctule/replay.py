@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Protocol, TypeGuard, get_args
 
 import numpy as np
@@ -90,6 +90,14 @@ class Replayed:
     users: _core.GroupPlan | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Applied:
+    """What a replay model has made of a workload, for runs that ask for the same."""
+
+    asked: Workload
+    replayed: Replayed
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rigid:
     """Every job is submitted at its recorded date.
@@ -134,12 +142,23 @@ class Feedback:
     base: float | None = None
     slope: float | None = None
     resubmit: int = 0
+    _last: _Applied | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what means nothing before any log is read."""
         _check(self)
 
     def applied_to(self, workload: Workload) -> Replayed:
+        """Return the jobs of a run, and what users do; the same for the same workload again."""
+        if self._last is None or self._last.asked is not workload:
+            replayed = self._applied_to(workload)
+            if session_folder(self) is not None:  # the files may change
+                return replayed
+            object.__setattr__(self, "_last", _Applied(workload, replayed))
+            return replayed
+        return self._last.replayed
+
+    def _applied_to(self, workload: Workload) -> Replayed:
         """Return sessions, and what each of them waits for."""
         sessions = _sessions_of(self, workload)
         return Replayed(workload, _plan(self, sessions, sessions.graph))
@@ -152,7 +171,7 @@ class Adjusted(Feedback):
     Its attributes are those of Feedback.
     """
 
-    def applied_to(self, workload: Workload) -> Replayed:
+    def _applied_to(self, workload: Workload) -> Replayed:
         """Return batches, and what each of them waits for."""
         sessions = _sessions_of(self, workload)
         return Replayed(workload, _plan(self, sessions, find_batches(sessions).graph))
@@ -170,7 +189,7 @@ class Fluid(Feedback):
 
     think: Think = "dropped"
 
-    def applied_to(self, workload: Workload) -> Replayed:
+    def _applied_to(self, workload: Workload) -> Replayed:
         """Return batches, what each of them waits for, and when users work."""
         sessions = _sessions_of(self, workload)
         graph, periods = find_batches(sessions).graph, recorded_periods(sessions)
@@ -202,7 +221,7 @@ class DistributionBased(Feedback):
         if self.activity not in get_args(Activity):
             raise InputError(f"activity: got {self.activity!r}, expected user or log")
 
-    def applied_to(self, workload: Workload) -> Replayed:
+    def _applied_to(self, workload: Workload) -> Replayed:
         """Return batches, what each of them waits for, and when users work."""
         sessions = _sessions_of(self, workload)
         graph = find_batches(sessions).graph
@@ -242,7 +261,7 @@ class Resampling(Feedback):
             if not _is_number(value) or value < 0:
                 raise InputError(f"{name}: got {value!r}, expected a number >= 0")
 
-    def applied_to(self, workload: Workload) -> Replayed:
+    def _applied_to(self, workload: Workload) -> Replayed:
         """Return jobs of users who were drawn, what they wait for, and when they leave."""
         sessions = _sessions_of(self, workload)
         drawn = draw_population(workload, sessions, weeks=self.weeks, seed=self.seed)
@@ -273,17 +292,16 @@ def make_replay(replay: str | Replay) -> Replay:
         return replay
     spec = _spec(replay)
     model: Any = REPLAYS[spec.name]
-    known = [field.name for field in fields(model)]
+    parameters = [one for one in fields(model) if one.init]
+    known = [one.name for one in parameters]
     for name in spec.parameters:
         if name not in known:
             raise InputError(
                 f"replay {spec.name}: no parameter {name}, expected some of {', '.join(known)}"
             )
-    for field in fields(model):
-        if field.default is MISSING and field.name not in spec.parameters:
-            raise InputError(
-                f"replay {spec.name}: {field.name}: missing, expected {field.name}=..."
-            )
+    for one in parameters:
+        if one.default is MISSING and one.name not in spec.parameters:
+            raise InputError(f"replay {spec.name}: {one.name}: missing, expected {one.name}=...")
     try:
         made: Replay = model(**spec.parameters)
     except InputError as error:

@@ -182,3 +182,25 @@ def test_jobs_that_wait_for_others_by_themselves_are_refused():
     log = a_trace(*lines, rules=replace(AS_RECORDED, dependencies=True))
     told = refusal(replayed, log, nt.Feedback(threshold=0))
     assert told == ("replay: the jobs of log.swf have dependencies of their own, expected rigid")
+
+
+# --- what is kept between runs
+
+
+def test_a_model_plans_a_workload_once():
+    model = nt.Feedback(threshold=0)
+    log, other = a_log(*FIGURE_1), a_log(*FIGURE_1[:3])
+    first = model.applied_to(log)
+    assert model.applied_to(log) is first
+    assert model.applied_to(other).users is not first.users
+    assert submissions(replayed(log, model)) == submissions(replayed(log, nt.Feedback(threshold=0)))
+
+
+def test_session_files_are_read_in_every_run(tmp_path):
+    # on one host jobs wait for each other; jobs of one session keep their distances all the same
+    log, folder = a_log(*FIGURE_1), tmp_path / "users"
+    model = nt.Feedback(sessions=folder)
+    save_sessions(find_sessions(log, threshold=0), folder)
+    assert submissions(replayed(log, model, hosts=1)) != [0, 30, 120, 190, 300, 320]
+    save_sessions(find_sessions(log, threshold=1e9), folder, force=True)
+    assert submissions(replayed(log, model, hosts=1)) == [0, 30, 120, 190, 300, 320]
