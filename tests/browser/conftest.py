@@ -73,7 +73,9 @@ def night() -> list[ReportRun]:
 
 
 @pytest.fixture(scope="session")
-def night_page(night: list[ReportRun], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def night_page(
+    chromium: Any, night: list[ReportRun], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     path = tmp_path_factory.mktemp("night") / "night.html"
     write_report(night, path, title="A night under three policies")
     return path

@@ -15,7 +15,7 @@ from noctule.report import write_report
 
 
 @pytest.fixture(scope="module")
-def hostile_page(tmp_path_factory: Any) -> Path:
+def hostile_page(chromium: Any, tmp_path_factory: Any) -> Path:
     folder = tmp_path_factory.mktemp("hostile")
     write_report([hostile_run(folder)], folder / "hostile.html", title=HOSTILE[0])
     return folder / "hostile.html"
