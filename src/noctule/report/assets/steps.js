@@ -80,32 +80,49 @@ class Steps {
 
 // How many intervals hold at each instant, each by its weight; one without an end stays.
 const stepsOf = (begins, ends, weights, most = Infinity) => {
-  const dates = new Float64Array(2 * begins.length);
-  const amounts = new Float64Array(2 * begins.length);
-  let n = 0;
+  const time = distinct([begins, ends].map((dates) => dates.filter(Number.isFinite)));
+  const change = new Float64Array(time.length);
   for (let i = 0; i < begins.length; i++) {
     if (Number.isNaN(begins[i])) continue;
     const weight = weights ? weights[i] : 1;
-    dates[n] = begins[i];
-    amounts[n++] = weight;
-    if (!Number.isFinite(ends[i])) continue;
-    dates[n] = ends[i];
-    amounts[n++] = -weight;
+    change[placeIn(time, begins[i])] += weight;
+    if (Number.isFinite(ends[i])) change[placeIn(time, ends[i])] -= weight;
   }
-  const order = new Uint32Array(n).map((_, i) => i).sort((a, b) => dates[a] - dates[b]);
-  const time = new Float64Array(n);
-  const value = new Float64Array(n);
   let kept = 0;
   let level = 0;
-  for (let k = 0; k < n; ) {
-    const date = dates[order[k]];
-    const before = level;
-    for (; k < n && dates[order[k]] === date; k++) level += amounts[order[k]];
-    if (level === before) continue;
-    time[kept] = date;
-    value[kept++] = Math.min(level, most);
+  for (let k = 0; k < time.length; k++) {
+    if (change[k] === 0) continue;
+    level += change[k];
+    time[kept] = time[k];
+    change[kept++] = Math.min(level, most);
   }
-  return new Steps(time.subarray(0, kept), value.subarray(0, kept));
+  return new Steps(time.subarray(0, kept), change.subarray(0, kept));
+};
+
+// The different dates of some columns, in order.
+const distinct = (columns) => {
+  const all = new Float64Array(columns.reduce((n, column) => n + column.length, 0));
+  let n = 0;
+  for (const column of columns) {
+    all.set(column, n);
+    n += column.length;
+  }
+  all.sort();
+  let kept = 0;
+  for (let k = 0; k < n; k++) if (kept === 0 || all[k] !== all[kept - 1]) all[kept++] = all[k];
+  return all.subarray(0, kept);
+};
+
+// Where a date is among others that have it.
+const placeIn = (dates, date) => {
+  let low = 0;
+  let high = dates.length - 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (dates[middle] < date) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 };
 
 const NEVER_QUEUED = new Set(["rejected", "cancelled"]);
