@@ -31,6 +31,8 @@ RESERVATION_COMMAND = (
     "format=Name,NodeNames,Start,End,Flags"
 )
 SHARE_COMMAND = "sshare --all --parsable2"
+# sacctmgr prints other names of columns than it is asked for
+_PRINTED = {"NodeName": "NodeNames", "TimeStart": "Start", "TimeEnd": "End"}
 _STARTS: dict[Kind, Kind] = {"failed": "restored", "unavailable": "available"}
 
 
@@ -136,7 +138,7 @@ def read_reservations(
     """Read reservations; `jobs_in` are the jobs that named each."""
     windows: list[Maintenance | Reservation] = []
     source = os.fspath(path)
-    rows = _table(path, ("Name", "NodeNames", "Start", "End", "Flags"))
+    rows = _table(path, ("Name", "NodeNames", "Start", "End", "Flags"), printed=_PRINTED)
     for line, row in enumerate(rows, 2):
         name = row.values["Name"]
         start = site.date(row.time("Start", site.stamps))
@@ -167,10 +169,13 @@ def read_usage(path: str | os.PathLike[str]) -> tuple[Usage, ...]:
     return tuple(found)
 
 
-def _table(path: str | os.PathLike[str], needed: Sequence[str]) -> Iterable[_Row]:
+def _table(
+    path: str | os.PathLike[str], needed: Sequence[str], *, printed: Mapping[str, str] = {}
+) -> Iterable[_Row]:
     source = os.fspath(path)
     lines = read_bytes(path).decode(errors="replace").splitlines()
-    header = [name.strip() for name in lines[0].rstrip("|").split("|")] if lines else []
+    names = [name.strip() for name in lines[0].rstrip("|").split("|")] if lines else []
+    header = [printed.get(name, name) for name in names]
     missing = [name for name in needed if name not in header]
     if missing:
         raise InputError(

@@ -176,6 +176,9 @@ _TABLES: Mapping[str, Mapping[str, Rewrite]] = {
     "reservations": {
         "Name": _kind("r"),
         "NodeNames": _host_list,
+        "NodeName": _host_list,
+        "TimeStart": _time,
+        "TimeEnd": _time,
         "Start": _time,
         "End": _time,
         "Flags": _reservation_flags,
