@@ -114,6 +114,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/fluid.py
 	$(BIN)/python bench/waits.py
 	$(BIN)/python bench/report.py
+	$(BIN)/python bench/slurm.py
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix-only --quiet .

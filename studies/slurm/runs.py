@@ -145,9 +145,7 @@ def loads_of(workloads: Sequence[str], path: Path, n_workers: int) -> dict[str, 
     return known
 
 
-def results(
-    runs: Sequence[Run], loads: Mapping[str, float], path: Path, n_workers: int
-) -> Results:
+def results(runs: Sequence[Run], loads: Mapping[str, float], path: Path, n_workers: int) -> Results:
     """Do the runs that the table at a path lacks, add them to it, and return all."""
     known = dict(_read(path))
     missing = [run for run in runs if run not in known]

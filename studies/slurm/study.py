@@ -1,170 +1,218 @@
-"""The four use cases of the paper on BSC's Slurm simulator, with workloads of Lublin's model.
+"""The four use cases of the paper on BSC's Slurm simulator, beside what it says about them.
 
-`run(output, pages)` runs what is missing into `output/results.csv`, writes the page, and tells
-whether each claim came out as `claims.toml` says.
+`run(output, pages)` does the runs that are missing in `output`, writes the page with its pictures,
+and tells whether every claim of `claims.toml` holds, or has its reason there why not.
 """
 
 from __future__ import annotations
 
-import csv
-import math
+import os
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import numpy as np
+from matplotlib.figure import Figure
 
-from noctule.slurm.answers.changes.machine import loaded
-from noctule.slurm.answers.changes.site import changed_site
-from noctule.slurm.answers.scheduler_work import work_of
-from noctule.slurm.conf.lines import Conf, read_conf
-from noctule.slurm.conf.settings import settings_from
-from noctule.slurm.jobs.import_report import ImportReport
-from noctule.slurm.jobs.sources import jobs_from_workload
-from noctule.slurm.model.clocks import Clocks
-from noctule.slurm.model.site_run import run_site
-from noctule.slurm.site.site import SlurmSite, import_site
-from noctule.synthetic import lublin
-from noctule.synthetic.estimates import UniformWalltimes
+from noctule.console import Table, plain_table
+from noctule.plots import PALETTE, save_figure
 
 HERE = Path(__file__).parent
-N_JOBS, LARGEST_JOB = 5000, 128
-SEEDS = (1, 2)
-#: Node-seconds of the jobs over those of the machine between the first and the last submission.
-OFFERED_LOAD = 1.2
-PRESENT = "present"
-CASES: Mapping[str, Sequence[str]] = {
-    "Backfill interval": [
-        *(f"SchedulerParameters.bf_interval={s}" for s in (7, 15)),
-        PRESENT,
-        *(f"SchedulerParameters.bf_interval={s}" for s in (45, 60, 90)),
-    ],
-    "Jobs that a backfill pass tests": [
-        *(f"SchedulerParameters.bf_max_job_test={n}" for n in (20, 40, 60, 80, 100)),
-        PRESENT,
-    ],
-    "System size": [
-        *("nodes-25%", "nodes-12.5%", PRESENT),
-        *("nodes+12.5%", "nodes+25%"),
-    ],
-    "Load": ["load*0.8", "load*0.9", PRESENT, "load*1.1", "load*1.2"],
-}
-MEASURES = {
+sys.path.insert(0, str(HERE))
+
+import plan  # noqa: E402  (beside this file)
+import runs  # noqa: E402
+from runs import PRESENT, Results, Run  # noqa: E402
+
+TITLES = {
     "wait": "mean wait (s)",
     "response": "mean response (s)",
     "slowdown": "mean slowdown",
+    "days": "days simulated",
     "utilisation": "utilisation",
     "backfilled": "backfilled jobs",
     "backfill_passes": "backfill passes",
     "backfill_tests": "jobs tested by backfilling",
 }
-Results = Mapping[tuple[int, str], Mapping[str, float]]
+#: Who ran what; the claims are judged by the first, which is what the paper did.
+GROUPS = {
+    "BSC's steps, Cirne": ("bsc", "cirne"),
+    "BSC's steps, Lublin": ("bsc", "lublin"),
+    "Slurm's clocks, Cirne": ("slurm", "cirne"),
+}
+JUDGED = next(iter(GROUPS))
+#: Of table I, the log with ANL's arrival pattern.
+PUBLISHED = {"wait": "31457", "response": "40067", "slowdown": "932", "days": "4.4"}
+PICTURES = dict(zip(plan.CASES, ("interval", "queue", "size"), strict=True))
+Claim = Mapping[str, Any]
 
 
 def run(output: Path, pages: Path) -> bool:
-    results = dict(_results(output))
-    findings = [_finding(claim, results) for claim in _claims()]
+    n_workers = os.cpu_count() or 1
+    loads = runs.loads_of(plan.WORKLOADS, output / "loads.json", n_workers)
+    found = runs.results(list(plan.planned()), loads, output / "results.csv", n_workers)
+    claims = tomllib.loads((HERE / "claims.toml").read_text())["claim"]
     pages.mkdir(parents=True, exist_ok=True)
-    text = (HERE / "page.md").read_text()
-    tables = {f"{{{{{title}}}}}": "\n".join(_table(title, results)) for title in CASES}
-    tables["{{n}}"] = str(len(SEEDS))
-    tables["{{claims}}"] = "\n".join(_claim_table(findings))
-    for mark, table in tables.items():
-        text = text.replace(mark, table)
-    (pages / "index.md").write_text(text)
-    for claim, value, holds in findings:
-        print(f"{claim['says']}: {value:+.1%}, {'holds' if holds else 'does not hold'}")
-    print(f"{len(results)} runs; {output}; {pages / 'index.md'}")
-    return all(holds == claim["expected"] for claim, _, holds in findings)
+    (pages / "index.md").write_text(page(found, loads, claims))
+    for title, name in PICTURES.items():
+        save_figure(picture(title, found), pages / f"{name}.svg")
+    rows = [[c["section"], *_judgement(c, found)] for c in claims]
+    print("\n".join(plain_table(Table(["section", "measure", "paper", *GROUPS, ""], rows))))
+    print(f"{len(found)} runs; {output}; {pages / 'index.md'}")
+    return all(holds(claim, found) or "why" in claim for claim in claims)
 
 
-def site_of(seed: int, conf: Conf) -> SlurmSite:
-    """Draw the jobs of a workload, and let them come fast enough for the machine."""
-    settings = settings_from(conf)
-    estimates = UniformWalltimes(2.0)
-    drawn = lublin(N_JOBS, seed=seed, n_hosts=LARGEST_JOB, walltimes=estimates, profiles="delay")
-    jobs = jobs_from_workload(drawn, settings, unit="nodes")
-    area = float(np.dot(drawn.n_hosts, jobs.runtime))
-    offered = area / (jobs.submit[-1] - jobs.submit[0]) / len(settings.nodes)
-    return import_site(settings, loaded(jobs, OFFERED_LOAD / offered), ImportReport())
-
-
-def measured(site: SlurmSite, seed: int) -> dict[str, float]:
-    """Run a site once; its phases are drawn by the number of its workload."""
-    found = run_site(site, Clocks.drawn(seed, site.settings))
-    submit, start, end = site.workload.submit_time, found.start, found.end
-    work = work_of(site, found)
-    return {
-        "wait": float(np.mean(start - submit)),
-        "response": float(np.mean(end - submit)),
-        "slowdown": float(np.mean((end - submit) / np.maximum(1.0, end - start))),
-        **{name: getattr(work, name) for name in MEASURES if hasattr(work, name)},
+def page(found: Results, loads: Mapping[str, float], claims: Sequence[Claim]) -> str:
+    """Return the page with its tables."""
+    parts = {
+        "n_workloads": str(len(plan.WORKLOADS)),
+        "n_phases": str(plan.N_PHASES),
+        "present": "\n".join(_present(found, loads)),
+        "claims": "\n".join(_claims(claims, found)),
+        "reasons": "\n".join(_reasons(claims, found)),
+        **{name: "\n".join(_case(title, found)) for title, name in PICTURES.items()},
     }
+    text = (HERE / "page.md").read_text()
+    for mark, part in parts.items():
+        text = text.replace(f"{{{{{mark}}}}}", part)
+    return text
 
 
-def _results(output: Path) -> Iterator[tuple[tuple[int, str], dict[str, float]]]:
-    """Yield what each change does to each workload; runs that are there already are read."""
-    output.mkdir(parents=True, exist_ok=True)
-    path = output / "results.csv"
-    known: dict[tuple[int, str], dict[str, float]] = {}
-    if path.exists():
-        with path.open(newline="") as file:
-            for row in csv.DictReader(file):
-                known[int(row["seed"]), row["change"]] = {n: float(row[n]) for n in MEASURES}
-    conf = read_conf(HERE / "slurm.conf")
-    changes = list(dict.fromkeys(change for case in CASES.values() for change in case))
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, ["seed", "change", *MEASURES], lineterminator="\n")
-        if not known:
-            writer.writeheader()
-        for seed in SEEDS:
-            site = site_of(seed, conf)
-            for change in changes:
-                key = (seed, change)
-                if key not in known:
-                    one = site if change == PRESENT else changed_site(site, conf, change).site
-                    known[key] = measured(one, seed)
-                    writer.writerow({"seed": seed, "change": change, **known[key]})
-                    file.flush()
-                yield key, known[key]
+def runs_of(group: str, change: str, found: Results) -> list[Run]:
+    """Return the runs of a group after a change."""
+    mode, model = GROUPS[group]
+    return [
+        r for r in found if (r.mode, r.change) == (mode, change) and r.workload.startswith(model)
+    ]
 
 
-def _claims() -> list[Mapping[str, Any]]:
-    with (HERE / "claims.toml").open("rb") as file:
-        claims: list[Mapping[str, Any]] = tomllib.load(file)["claim"]
-    return claims
+def mean(group: str, change: str, measure: str, found: Results) -> float | None:
+    """Return a mean over the runs of a group, or None where there are none."""
+    return _mean([found[run][measure] for run in runs_of(group, change, found)])
 
 
-def _ratio(results: Results, measure: str, change: str, than: str) -> float:
-    """Return by what share a measure differs, as the mean over workloads."""
-    pairs = [(results[seed, change][measure], results[seed, than][measure]) for seed in SEEDS]
-    return fmean(new / old - 1 if old else (math.inf if new else 0.0) for new, old in pairs)
+def difference(group: str, change: str, measure: str, found: Results) -> float | None:
+    """Return by what share a measure differs from the present, as a mean over pairs of runs."""
+    pairs = [
+        (found[run][measure], found[Run(run.workload, run.mode, run.phase, PRESENT)][measure])
+        for run in runs_of(group, change, found)
+    ]
+    return _mean([new / old - 1 for new, old in pairs])
 
 
-def _finding(claim: Mapping[str, Any], results: Results) -> tuple[Mapping[str, Any], float, bool]:
-    value = _ratio(results, claim["measure"], claim["change"], claim.get("than", PRESENT))
-    return claim, value, claim["at_least"] <= value <= claim["at_most"]
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
 
 
-def _table(title: str, results: Results) -> Iterator[str]:
-    yield f"| {title} | " + " | ".join(MEASURES.values()) + " |"
-    yield "|---" * (1 + len(MEASURES)) + "|"
-    for change in CASES[title]:
-        cells = []
-        for measure in MEASURES:
-            mean = fmean(results[seed, change][measure] for seed in SEEDS)
-            digits = 3 if measure == "utilisation" else 0 if mean >= 1000 else 1
-            share = (
-                "" if change == PRESENT else f" ({_ratio(results, measure, change, PRESENT):+.0%})"
-            )
-            cells.append(f"{mean:.{digits}f}{share}")
-        yield f"| {change.removeprefix('SchedulerParameters.')} | " + " | ".join(cells) + " |"
+def differences(claim: Claim, group: str, found: Results) -> list[float]:
+    """Return what a claim is about: its measures after its changes."""
+    all_of_them = [
+        difference(group, change, measure, found)
+        for change in claim["changes"]
+        for measure in claim["measures"]
+    ]
+    return [value for value in all_of_them if value is not None]
 
 
-def _claim_table(findings: Sequence[tuple[Mapping[str, Any], float, bool]]) -> Iterator[str]:
-    yield "| the paper says | here | |"
-    yield "|---|---|---|"
-    for claim, value, holds in findings:
-        yield f"| {claim['says']} | {value:+.1%} | {'holds' if holds else 'does not hold'} |"
+def holds(claim: Claim, found: Results, group: str = JUDGED) -> bool:
+    """Tell whether a claim holds."""
+    values = differences(claim, group, found)
+    return bool(values) and claim["at_least"] <= min(values) <= max(values) <= claim["at_most"]
+
+
+def _judgement(claim: Claim, found: Results) -> list[str]:
+    cells = []
+    for group in GROUPS:
+        shown = [f"{value:+.0%}" for value in differences(claim, group, found)]
+        if max(map(abs, differences(claim, group, found)), default=1.0) < 0.1:
+            shown = [f"{value:+.1%}" for value in differences(claim, group, found)]
+        cells.append(" ".join(shown) or "-")
+    verdict = "holds" if holds(claim, found) else "does not hold"
+    return [", ".join(claim["measures"]), claim["published"], *cells, verdict]
+
+
+def _claims(claims: Sequence[Claim], found: Results) -> Iterator[str]:
+    yield f"| the paper says | judged by | published | {' | '.join(GROUPS)} | |"
+    yield "|---" * (len(GROUPS) + 4) + "|"
+    for claim in claims:
+        _, published, *cells = _judgement(claim, found)
+        says = f'{claim["section"]}: "{claim["says"]}"'
+        yield f"| {says} | {claim['judged']} | {published} | {' | '.join(cells)} |"
+
+
+def _reasons(claims: Sequence[Claim], found: Results) -> Iterator[str]:
+    for claim in claims:
+        if not holds(claim, found):
+            yield f"- {claim['section']}, {claim['judged']}: {claim.get('why', 'not known')}"
+
+
+def _present(found: Results, loads: Mapping[str, float]) -> Iterator[str]:
+    measures = ("wait", "response", "slowdown", "days", "utilisation", "backfilled")
+    yield "| | load | " + " | ".join(TITLES[name] for name in measures) + " |"
+    yield "|---" * (len(measures) + 2) + "|"
+    yield "| published | | " + " | ".join(PUBLISHED.get(name, "") for name in measures) + " |"
+    for run in sorted(r for r in found if r.change == PRESENT):
+        phase = f", phase {run.phase}" if run.mode == "slurm" else ""
+        cells = [_number(found[run][name]) for name in measures]
+        label = f"`{run.workload}`, {run.mode}{phase}"
+        yield f"| {label} | {loads[run.workload]:.2f} | " + " | ".join(cells) + " |"
+
+
+def _case(title: str, found: Results) -> Iterator[str]:
+    measures = ("wait", "response", "slowdown", "backfilled", "backfill_tests")
+    for group in GROUPS:
+        changes = [change for change in plan.CASES[title] if runs_of(group, change, found)]
+        if len(changes) < 2:
+            continue
+        yield f"| {group} | " + " | ".join(TITLES[name] for name in measures) + " |"
+        yield "|---" * (len(measures) + 1) + "|"
+        for change in changes:
+            cells = [_cell(group, change, measure, found) for measure in measures]
+            yield f"| {_short(change)} | " + " | ".join(cells) + " |"
+        yield ""
+
+
+def _cell(group: str, change: str, measure: str, found: Results) -> str:
+    value, share = mean(group, change, measure, found), difference(group, change, measure, found)
+    assert value is not None
+    assert share is not None
+    return _number(value) + ("" if change == PRESENT else f" ({share:+.1%})")
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 1000 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _short(change: str) -> str:
+    return change.removeprefix("SchedulerParameters.")
+
+
+def picture(title: str, found: Results) -> Figure:
+    """Draw how measures differ from the present over a use case."""
+    made = Figure(figsize=(8.0, 3.2), layout="constrained")
+    metrics, work = made.subplots(1, 2)
+    changes = plan.CASES[title]
+    for axes, names in (
+        (metrics, ("wait", "response", "slowdown")),
+        (work, ("backfilled", "backfill_tests")),
+    ):
+        for group, style in zip(GROUPS, ("-", "--", ":"), strict=True):
+            for i, name in enumerate(names):
+                at = [j for j, change in enumerate(changes) if runs_of(group, change, found)]
+                values = [difference(group, changes[j], name, found) for j in at]
+                label = TITLES[name] if style == "-" else None
+                axes.plot(at, values, style, color=PALETTE[i], marker="o", ms=3, label=label)
+        axes.set_xticks(range(len(changes)), [_tick(change) for change in changes], fontsize=8)
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:+.0%}")
+        axes.grid(color="0.92")
+        axes.tick_params(labelsize=8)
+        axes.legend(fontsize=8, frameon=False)
+    metrics.set_title("against the present: waits", fontsize=9, loc="left")
+    work.set_title("work of backfilling", fontsize=9, loc="left")
+    return made
+
+
+def _tick(change: str) -> str:
+    return change.rpartition("=")[2].removeprefix("nodes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -391,19 +392,31 @@ def test_the_campaign_of_shutdown_has_all_instances_of_the_thesis():
 
 
 @pytest.mark.slow
-def test_the_study_of_slurm_judges_what_it_runs_and_runs_nothing_twice(tmp_path, capsys):
+def test_the_study_of_slurm_judges_what_it_runs_and_runs_nothing_twice(
+    tmp_path, capsys, monkeypatch
+):
     import runpy
 
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
     run = runpy.run_path(str(STUDIES / "slurm" / "study.py"))["run"]
-    few = {"N_JOBS": 40, "LARGEST_JOB": 8, "SEEDS": (1,), "OFFERED_LOAD": 0.01}
-    run.__globals__.update(few)
+    plan, runs = run.__globals__["plan"], run.__globals__["runs"]
+    for name, value in {"N_JOBS": 40, "LARGEST_JOB": 8, "N_NODES": 8, "MEAN_WAIT": 4000.0}.items():
+        monkeypatch.setattr(runs, name, value)
+    conf = (STUDIES / "slurm" / "slurm.conf").read_text().replace("n[1-3456]", "n[1-8]")
+    (tmp_path / "slurm.conf").write_text(conf)
+    monkeypatch.setattr(runs, "HERE", tmp_path)
+    monkeypatch.setattr(runs, "ProcessPoolExecutor", ThreadPoolExecutor)  # which see the above
+    monkeypatch.setattr(plan, "N_PHASES", 1)
     first = run(tmp_path / "out", tmp_path / "pages")
     page = (tmp_path / "pages" / "index.md").read_text()
     assert "{{" not in page
     assert "| bf_interval=7 |" in page
+    assert (tmp_path / "pages" / "size.svg").read_text().startswith("<?xml")
     results = (tmp_path / "out" / "results.csv").read_bytes()
-    assert len(results.splitlines()) == 1 + 19
+    assert len(results.splitlines()) == 1 + 3 * 15 + 6
     told = capsys.readouterr().out
     assert run(tmp_path / "out", tmp_path / "pages") == first
     assert (tmp_path / "out" / "results.csv").read_bytes() == results
     assert capsys.readouterr().out == told
+    for module in ("plan", "runs"):
+        sys.modules.pop(module)
