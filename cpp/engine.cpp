@@ -338,26 +338,29 @@ void Engine::begin_work(JobIndex job) {
     } else if (execution_) {
         begin_on_machine(job, launch_delay);
     } else {
-        set_timer(job, launch_delay);
+        set_timer(job);
         if (book_ != nullptr) {
             begin_in_book(job, launch_delay);
         }
     }
 }
 
-void Engine::set_timer(JobIndex job, double launch_delay) {
+void Engine::set_timer(JobIndex job) {
     const Job& what = table_->jobs[job];
-    Status& status = status_[job];
-    double lasts = duration(job);
+    const double lasts = duration(job);
     // A delay as long as its walltime fails, a computation as long as its walltime succeeds.
-    const bool is_delay = what.kind == ProfileKind::delay;
-    if (options_.enforce_walltime && (is_delay ? lasts >= what.walltime : lasts > what.walltime)) {
-        lasts = what.walltime;
-        status.outcome = JobState::timed_out;
-    } else {
-        status.outcome = what.failing ? JobState::failed : JobState::completed;
-    }
-    queue_.add(now_ + launch_delay + lasts, EventRank::end, job);
+    const bool is_late =
+        what.kind == ProfileKind::delay ? lasts >= what.walltime : lasts > what.walltime;
+    status_[job].outcome = options_.enforce_walltime && is_late ? JobState::timed_out
+                           : what.failing                       ? JobState::failed
+                                                                : JobState::completed;
+    queue_.add(launch_date(job) + timer_length(what, lasts), EventRank::end, job);
+}
+
+double Engine::epilogue_of(JobIndex job) const {
+    const auto more = lingering_.find(job);
+    return options_.epilogue_delay + table_->epilogue_delay(job) +
+           (more == lingering_.end() ? 0.0 : more->second);
 }
 
 void Engine::end_run(JobIndex job) {
@@ -394,10 +397,12 @@ void Engine::finish(JobIndex job) {
                       .finish_time = end.date,
                       .hosts = status.hosts,
                       .joules = end.joules,
-                      .useful_time = record_->has_attempts ? useful_time(job) : not_a_time});
+                      .useful_time = record_->has_attempts ? useful_time(job) : not_a_time,
+                      .suspended_time = suspended_so_far(job)});
+    suspensions_.erase(job);
     --n_unfinished_;
     withdraw_release(job, status.start_time + what.walltime);
-    const double epilogue = options_.epilogue_delay + table_->epilogue_delay(job);
+    const double epilogue = epilogue_of(job);
     if (epilogue > 0) {
         completing_[job] = now_;
         enter_release(job, now_); // nobody knows for how long: they are due from now on

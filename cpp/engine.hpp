@@ -17,6 +17,7 @@
 #include "recorder.hpp"
 #include "releases.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -43,6 +44,13 @@ class Engine {
     void start(JobIndex job, const HostSet& hosts, const Layout& layout = {});
     void reject(JobIndex job);
     void kill(const std::vector<JobIndex>& jobs);
+    // Ends a running job, which is submitted again once its hosts are released.
+    void requeue(JobIndex job, const std::string& why);
+    // Stops a running job, which keeps its hosts, and lets it go on (engine_suspension.cpp).
+    void suspend(JobIndex job);
+    void resume(JobIndex job);
+    // Its hosts will stay in the epilogue for so much longer.
+    void prolong_epilogue(JobIndex job, double seconds) { lingering_[job] = seconds; }
     // A job that the policy runs elsewhere, without hosts.
     void change_state(JobIndex job, JobState state);
     void set_metadata(JobIndex job, const std::string& text);
@@ -97,6 +105,7 @@ class Engine {
     }
     HostSet completing_hosts() const;
     bool is_completing(JobIndex job) const { return completing_.contains(job); }
+    bool is_suspended(JobIndex job) const;
 
     // Power, where the run has it: the state of a host, and what it is doing.
     bool has_power_states() const { return power_ != nullptr; }
@@ -202,6 +211,11 @@ class Engine {
         double end = not_a_time;
     };
 
+    struct Suspension {
+        double since = not_a_time; // not a time while the job runs
+        double total = 0.0;        // before that
+    };
+
     bool is_over() const;
     bool go_to(double time);
     bool step(double limit);
@@ -223,7 +237,14 @@ class Engine {
     void submit_arrivals();
     void begin(JobIndex job);
     void begin_work(JobIndex job);
-    void set_timer(JobIndex job, double launch);
+    void set_timer(JobIndex job);
+    double timer_length(const Job& what, double lasts) const {
+        return options_.enforce_walltime ? std::min(lasts, what.walltime) : lasts;
+    }
+    double planned_end(JobIndex job) const { // unless it is suspended
+        return launch_date(job) + timer_length(table_->jobs[job], duration(job));
+    }
+    double epilogue_of(JobIndex job) const;
     void end_run(JobIndex job);
     void finish(JobIndex job);
     void free_allocation(JobIndex job);
@@ -279,6 +300,12 @@ class Engine {
     double work_saved(JobIndex job) const;
     double useful_time(JobIndex job) const;
 
+    // Jobs that are sent away or stopped (engine_suspension.cpp).
+    void require_running(JobIndex job, const char* decision) const;
+    void note_attempts();
+    bool was_suspended_since(JobIndex job, double date) const;
+    double suspended_so_far(JobIndex job) const;
+
     // On a machine (engine_machine.cpp).
     void set_up_machine();
     void set_up_power(PoweredHosts& hosts, bool counts_energy);
@@ -322,7 +349,8 @@ class Engine {
     void settle_changed(JobIndex job);
     void set_end(JobIndex job);
     bool is_void_end(JobIndex job, double date) const {
-        return !changed_.empty() && was_put_off(job, date);
+        return (!changed_.empty() && was_put_off(job, date)) ||
+               (!suspensions_.empty() && was_suspended_since(job, date));
     }
     bool was_put_off(JobIndex job, double date) const;
     void end_switches(PowerBook::Group group);
@@ -443,6 +471,9 @@ class Engine {
     PowerBook* book_ = nullptr;
     std::unique_ptr<Latency> latency_;
     std::map<JobIndex, Changed> changed_;
+    std::map<JobIndex, Suspension> suspensions_; // of running jobs that were ever suspended
+    std::set<JobIndex> requeued_;
+    std::map<JobIndex, double> lingering_;     // seconds by which epilogues are prolonged
     std::map<JobIndex, std::uint32_t> waking_; // how many hosts of a job are not awake yet
     std::vector<JobIndex> waiter_;             // by host: the job that it wakes for
     std::vector<HostId> to_wake_;              // scratch of settle_switches

@@ -30,6 +30,9 @@ bool Engine::is_tried_again(JobIndex job) const {
     if (job == interrupted_ && rules.resubmit) {
         return number < rules.max_attempts;
     }
+    if (!requeued_.empty() && requeued_.contains(job)) {
+        return true;
+    }
     return status_[job].outcome == JobState::killed && number <= rules.resubmit_killed &&
            origin < end_of_arrivals_;
 }
@@ -50,13 +53,14 @@ void Engine::interrupt(JobIndex job, JobState outcome, const std::string& why) {
     }
 }
 
-// The job of the next attempt is a new one, with what is left of the work.
+// The job of the next attempt is a new one, with what is left of the work. One that was requeued
+// comes when the hosts of the last attempt are released.
 void Engine::submit_again(JobIndex job, double amount_done) {
     const Attempt before = attempt(job);
     JobTable& table = own_table();
     const auto next = static_cast<JobIndex>(table.jobs.size());
     Job what = table.jobs[job];
-    what.submit_time = now_;
+    what.submit_time = now_ + (requeued_.contains(job) ? epilogue_of(job) : 0.0);
     what.amount = std::max(0.0, what.amount - amount_done);
     table.names.push_back(table.id(before.origin) + "#" + std::to_string(before.number + 1));
     const auto inherit = [&](auto& column, auto usual) {
@@ -76,7 +80,7 @@ void Engine::submit_again(JobIndex job, double amount_done) {
     status_.emplace_back();
     ++n_unfinished_;
     attempts_[next] = {before.origin, before.number + 1};
-    queue_.add(now_, EventRank::submission, next);
+    queue_.add(what.submit_time, EventRank::submission, next);
 }
 
 // How long so many seconds of work take, with what is done about failures.
@@ -104,7 +108,7 @@ double Engine::run_so_far(JobIndex job) const {
     if (is_paced && table_->jobs[job].kind == ProfileKind::compute) {
         return progress(job).front().done * duration(job);
     }
-    return std::max(0.0, now_ - launch_date(job));
+    return std::max(0.0, now_ - launch_date(job) - suspended_so_far(job));
 }
 
 double Engine::work_saved(JobIndex job) const {
@@ -127,7 +131,7 @@ double Engine::useful_time(JobIndex job) const {
         return 0.0;
     }
     const AttemptOptions& rules = options_.attempts;
-    double run = std::max(0.0, now_ - launch_date(job));
+    double run = std::max(0.0, now_ - launch_date(job) - suspended_so_far(job));
     if (!rules.lengthen_runs() || table_->jobs[job].kind == ProfileKind::program) {
         return run;
     }

@@ -271,7 +271,8 @@ Progress Engine::progress(JobIndex job) const {
         return {{"", 0, done_of(job, changed->second)}};
     }
     const double lasts = duration(job);
-    return {{"", 0, lasts > 0 ? std::clamp((now_ - launch_date(job)) / lasts, 0.0, 1.0) : 1.0}};
+    const double run = now_ - launch_date(job) - suspended_so_far(job);
+    return {{"", 0, lasts > 0 ? std::clamp(run / lasts, 0.0, 1.0) : 1.0}};
 }
 
 void Engine::send_message(JobIndex job, const std::string& message) {

@@ -60,7 +60,8 @@ JobRow Engine::live_row(JobIndex job) const {
                            : table_->jobs[job].n_hosts,
             .submit_time = table_->jobs[job].submit_time,
             .start_time = status.start_time,
-            .hosts = status.hosts};
+            .hosts = status.hosts,
+            .suspended_time = suspended_so_far(job)};
 }
 
 void Engine::add_live_rows(Record& record) const {

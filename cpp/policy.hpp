@@ -85,6 +85,11 @@ class Decisions {
     void start(JobIndex job, const HostSet& hosts) { engine_.start(job, hosts); }
     void reject(JobIndex job) { engine_.reject(job); }
     void kill(JobIndex job) { engine_.kill({job}); }
+    void requeue(JobIndex job, const std::string& why) { engine_.requeue(job, why); }
+    void suspend(JobIndex job) { engine_.suspend(job); }
+    void resume(JobIndex job) { engine_.resume(job); }
+    void prolong_epilogue(JobIndex job, double seconds) { engine_.prolong_epilogue(job, seconds); }
+    void set_metadata(JobIndex job, const std::string& text) { engine_.set_metadata(job, text); }
     void call_at(double time, TimerTag tag) { engine_.call_at(time, tag); }
     void cancel_call(TimerTag tag) { engine_.cancel_call(tag); }
     void set_power_state(const HostSet& hosts, std::uint32_t state) {

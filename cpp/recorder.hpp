@@ -21,6 +21,7 @@ struct JobRow {
     ArchivedHosts hosts = {};
     double joules = not_a_time; // of its hosts while it ran
     double useful_time = not_a_time;
+    double suspended_time = 0.0;
 };
 
 struct HostCounts {
@@ -59,6 +60,9 @@ class Record {
         }
         if (has_attempts) {
             useful_time.push_back(row.useful_time);
+        }
+        if (has_suspensions) {
+            suspended_time.push_back(row.suspended_time);
         }
     }
 
@@ -104,6 +108,10 @@ class Record {
     // checkpoints, by row.
     bool has_attempts = false;
     std::vector<double> useful_time;
+
+    // Only where jobs were suspended: seconds of each run in which it was, by row.
+    bool has_suspensions = false;
+    std::vector<double> suspended_time;
 
     // Only where energy is counted: joules of each job, by row; of all hosts, at events; watts of
     // all hosts, from each of the dates on.

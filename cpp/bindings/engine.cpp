@@ -141,6 +141,7 @@ void bind_power_record(nb::class_<Record>& record) {
     add("host_state_unavailable", &Record::host_state_unavailable, "uint32");
     add("host_state_failed", &Record::host_state_failed, "uint32");
     add("useful_time", &Record::useful_time, "float64");
+    add("suspended_time", &Record::suspended_time, "float64");
     record.def_ro("power_state_hosts", &Record::power_state_hosts,
                   "Hosts of each change of power states.");
 }

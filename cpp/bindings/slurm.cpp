@@ -268,6 +268,8 @@ nb::dict statistics_of(const NativePolicy& native) {
     told["suspended"] = power.n_suspended;
     told["resumed"] = power.n_resumed;
     told["suspended_node_seconds"] = power.suspended_seconds;
+    told["preempted"] = statistics.n_preempted;
+    told["jobs_suspended"] = statistics.n_suspended;
     return told;
 }
 

@@ -60,7 +60,15 @@ void bind_accounts(nb::module_& module) {
         .def_rw("enforce_usage_threshold", &Qos::enforce_usage_threshold)
         .def_rw("no_decay", &Qos::no_decay)
         .def_rw("over_part_qos", &Qos::over_part_qos)
-        .def_rw("usage_factor_safe", &Qos::usage_factor_safe);
+        .def_rw("usage_factor_safe", &Qos::usage_factor_safe)
+        .def_rw("preempts", &Qos::preempts)
+        .def_rw("preempts_within", &Qos::preempts_within)
+        .def_rw("grace_time", &Qos::grace_time)
+        .def_rw("preempt_exempt_time", &Qos::preempt_exempt_time, nb::arg().none())
+        .def(
+            "set_preempt_mode",
+            [](Qos& qos, int mode) { qos.preempt_mode = static_cast<PreemptMode>(mode); },
+            nb::arg("mode"), "Say what happens to its jobs, if not what the cluster says.");
     nb::class_<Association>(module, "SlurmAssociation", "An account, or a user in one.")
         .def(nb::init<>())
         .def_rw("name", &Association::name)

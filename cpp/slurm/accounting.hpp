@@ -74,6 +74,7 @@ struct Qos {
 
     std::vector<std::uint32_t> preempts = {}; // QOS that make way for it
     std::optional<PreemptMode> preempt_mode = {};
+    bool preempts_within = false; // its own jobs, by priority
     Seconds grace_time = 0;
     std::optional<Seconds> preempt_exempt_time = {};
 };

@@ -33,6 +33,7 @@ void Backfill::plan_afresh() {
     counts_.clear();
     n_reserved_.clear();
     planned_.clear();
+    evictions_.begin_pass();
     under_way_ = true;
     worked_us_ = parameters.cost.backfill_pass;
     space_.reset(round_down(now_), round_down(now_ + parameters.bf_window * 60),
@@ -40,7 +41,8 @@ void Backfill::plan_afresh() {
     const bool reserves = parameters.bf_running_job_reserve || parameters.bf_licenses;
     const bool dates_are_noted = !reserves && controller_.select().predicts_ends() &&
                                  controller_.limits().are_none() && !controller_.has_windows() &&
-                                 !controller_.priority().follows_tests() && het_jobs_.empty();
+                                 !controller_.priority().follows_tests() && het_jobs_.empty() &&
+                                 !evictions_.are_possible();
     holds_until_ = dates_are_noted ? no_date : now_;
     changes_seen_ = controller_.n_changes();
     if (reserves) {
@@ -253,6 +255,7 @@ std::optional<Seconds> Backfill::find_nodes(const Attempt& attempt, Seconds star
     partition_nodes_.assign_common(controller_.nodes().up, attempt.partition.nodes);
     const Seconds window_end =
         controller_.keep_usable(attempt.job, start, duration, partition_nodes_);
+    controller_.keep_own(attempt.job, attempt.record.partition, partition_nodes_);
     later = space_.usable(partition_nodes_, start, std::max(start, now_) + duration, attempt.least,
                           available_);
     note_nodes(attempt, start);
@@ -297,6 +300,10 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
     const Parameters& parameters = controller_.parameters();
     const Seconds duration = attempt.limit * 60;
     Seconds later = now_;
+    if (evictions_.are_under_way_for(attempt.job)) {
+        return Outcome::unplanned;
+    }
+    evictions_.look(attempt.record, attempt.job, now_);
     while (true) {
         const Seconds asked = std::exchange(later, 0);
         const std::optional<Seconds> from =
@@ -313,8 +320,8 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
         }
         // Of a start after the next date to try nobody wants to know more, unless that is counted.
         const Seconds latest = tries_later && !follows_predictions() ? later : no_date;
-        const std::optional<Prediction> found =
-            controller_.select().will_run(attempt.on(available_, latest), now_, attempt.no_reserve);
+        const std::optional<Prediction> found = controller_.select().will_run(
+            evictions_.named(attempt.on(available_, latest)), now_, attempt.no_reserve);
         worked_us_ += parameters.cost.backfill_test +
                       parameters.cost.prediction_step *
                           static_cast<double>(controller_.select().take_prediction_steps());
@@ -386,7 +393,10 @@ Backfill::Start Backfill::start_now(const Moment& moment, const Attempt& attempt
     if (attempt.job != attempt.record.job || !controller_.has_licenses(attempt.request)) {
         return Start::busy;
     }
-    const std::optional<Choice> choice = controller_.run_now(attempt.on(available_));
+    std::optional<Choice> choice = controller_.run_now(attempt.on(available_));
+    if (!choice && evictions_.are_possible()) {
+        choice = evictions_.make_room(moment, attempt.record, attempt.on(available_));
+    }
     if (!choice) {
         return Start::busy;
     }

@@ -6,7 +6,7 @@
 // nothing changes but that jobs come to the end of the queue, the next one goes on where it ended.
 #pragma once
 
-#include "slurm/controller.hpp"
+#include "slurm/evictions.hpp"
 #include "slurm/het_jobs.hpp"
 #include "slurm/license_plan.hpp"
 #include "slurm/node_space.hpp"
@@ -19,7 +19,7 @@ namespace noctule::slurm {
 class Backfill {
   public:
     explicit Backfill(Controller& controller)
-        : controller_(controller), het_jobs_(controller.requests()) {}
+        : controller_(controller), evictions_(controller), het_jobs_(controller.requests()) {}
 
     // A pass may let others work in between, if the cost model says that it takes long: then it
     // gives the seconds after which it wants to go on; nothing once it is over.
@@ -92,6 +92,7 @@ class Backfill {
     void note_test(JobIndex job, const NodeSet& nodes);
 
     Controller& controller_;
+    Evictions evictions_;
     HetJobs het_jobs_;
     NodeSpace space_;
     LicensePlan licenses_; // with bf_licenses

@@ -23,7 +23,9 @@ Controller::Controller(std::shared_ptr<const Settings> settings, Requests reques
       limits_(plugins.limits ? plugins.limits(*settings_, requests_) : std::make_unique<Limits>()),
       queue_(*settings_, requests_, *priority_), status_(requests_.size()),
       licenses_used_(settings_->licenses.size(), 0), n_away_(settings_->nodes.size(), 0),
-      n_completing_(settings_->nodes.size(), 0) {
+      n_completing_(settings_->nodes.size(), 0), preemption_(*settings_, requests_),
+      gang_(parameters().gang ? std::make_unique<Gang>(*settings_, requests_) : nullptr),
+      has_owners_(std::ranges::any_of(settings_->partitions, &Partition::exclusive_user)) {
     for (NodeIndex index = 0; index < settings_->n_nodes(); ++index) {
         const Node& node = settings_->nodes[index];
         node_of_host_.resize(
@@ -43,6 +45,7 @@ void Controller::grow(const View& view, JobIndex job) {
         }
         requests_.push_back(requests_[origin]);
         requests_.back().array = none;
+        requests_.back().started = no_date;
         requests_.back().het = none;
         status_.emplace_back();
     }
@@ -117,6 +120,12 @@ void Controller::submit(const Moment& moment, JobIndex job) {
         status.eligible = std::max(moment.now, request.started);
         given_starts_.emplace(status.eligible, job);
     }
+    if (const JobIndex first = moment.view.origin(job); first != job) {
+        last_attempts_[first] = job;
+        if (requeued_.erase(first) > 0) {
+            status.eligible = std::max(status.eligible, moment.now + parameters().requeue_delay);
+        }
+    }
     priority_->submit(job, moment.now);
     limits_->submit(job, moment.now);
     if (status.independent) {
@@ -152,12 +161,20 @@ std::pair<std::uint32_t, std::uint32_t> Controller::node_bounds(JobIndex job,
 
 Seconds Controller::expected_end(JobIndex job) const {
     const JobStatus& status = status_[job];
-    return status.start + (status.limit >= no_limit ? a_year : status.limit * 60);
+    const Seconds seconds = status.limit >= no_limit ? a_year : status.limit * 60;
+    return std::min(status.start + seconds + status.suspended_seconds, status.last_second);
 }
 
-// A suspended job has that much more time.
+// A suspended job has that much more time, and one in its grace time no more than that.
 Seconds Controller::kill_date(JobIndex job) const {
-    const Minutes own = partition(status_[job].partition).over_time_limit;
+    const JobStatus& status = status_[job];
+    if (status.suspended_since > 0) {
+        return no_date;
+    }
+    if (status.warned > 0) {
+        return expected_end(job);
+    }
+    const Minutes own = partition(status.partition).over_time_limit;
     const Minutes over = own >= 0 ? own : parameters().over_time_limit;
     return expected_end(job) + over * 60 + static_cast<Seconds>(requests_[job].suspended);
 }
@@ -195,13 +212,13 @@ void Controller::start(const Moment& moment, const QueueRecord& record, const Ch
     ++n_running_;
     due_.emplace(kill_date(job), job);
     touch(moment.now + 1); // the launch is heard of a moment later
+    if (gang_) {
+        take_turns(moment, gang_->add(job, partition, choice.hosts));
+    }
 }
 
 void Controller::set_limit(JobIndex job, Minutes limit) {
-    due_.erase({kill_date(job), job});
-    status_[job].limit = limit;
-    select_->set_expected_end(job, expected_end(job));
-    due_.emplace(kill_date(job), job);
+    change_end(job, [&](JobStatus& status) { status.limit = limit; });
 }
 
 void Controller::end(const Moment& moment, JobIndex job) {
@@ -209,9 +226,11 @@ void Controller::end(const Moment& moment, JobIndex job) {
     if (status.phase != JobStatus::Phase::running) {
         return;
     }
-    status.phase = JobStatus::Phase::ended;
     last_end_ = moment.now;
     due_.erase({kill_date(job), job});
+    // A job that is sent away will come back.
+    const bool comes_back = !requeued_.empty() && requeued_.contains(moment.view.origin(job));
+    status.phase = comes_back ? JobStatus::Phase::absent : JobStatus::Phase::ended;
     select_->release(job);
     priority_->end(job, moment.now);
     limits_->end(job, moment.now);
@@ -227,6 +246,9 @@ void Controller::end(const Moment& moment, JobIndex job) {
         const NodeSet nodes = std::move(held_.at(job).nodes);
         held_.erase(job);
         let_idle(nodes, moment.now);
+    }
+    if (gang_) {
+        take_turns(moment, gang_->remove(job));
     }
 }
 

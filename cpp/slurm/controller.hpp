@@ -2,8 +2,10 @@
 #pragma once
 
 #include "policy.hpp"
+#include "slurm/gang.hpp"
 #include "slurm/limits.hpp"
 #include "slurm/power_saver.hpp"
+#include "slurm/preemption.hpp"
 #include "slurm/queue.hpp"
 #include "slurm/reasons.hpp"
 #include "slurm/statistics.hpp"
@@ -33,6 +35,12 @@ struct JobStatus {
     Seconds start = 0;
     Seconds planned = 0; // start that backfilling has last found; 0: none
     Minutes limit = 0;   // of a running job: backfilling may shorten it
+
+    Seconds preempting = 0;        // when it last made others go; 0: never
+    Seconds warned = 0;            // when it was told to make way; 0: never
+    Seconds last_second = no_date; // of its grace time
+    Seconds suspended_since = 0;   // 0: it is not
+    Seconds suspended_seconds = 0; // before that
 };
 
 // The parts that a configuration chooses. They see the requests that the controller keeps.
@@ -73,6 +81,7 @@ class Controller {
     void set_windows(const View& view);
 
     // What schedulers ask.
+    const Preemption& preemption() const { return preemption_; }
     const Settings& settings() const { return *settings_; }
     const Parameters& parameters() const { return settings_->parameters; }
     const Request& request(JobIndex job) const { return requests_[job]; }
@@ -128,6 +137,29 @@ class Controller {
         }
     }
 
+    // Preemption (controller_preemption.cpp). Calls visit(const RunningJob&) for running jobs, in
+    // the order of their submission.
+    template <typename Visit> void for_each_preemptable(Visit&& visit) const {
+        for (const auto& [job, held] : held_) {
+            if (status_[job].phase == JobStatus::Phase::running && !status_[job].killed) {
+                visit(running_job(job, held.nodes));
+            }
+        }
+    }
+    RunningJob running_job(JobIndex job, const NodeSet& nodes) const;
+    // Ends a running job for another; what is left of its grace time is its own.
+    void evict(const Moment& moment, JobIndex job);
+    bool is_evicted(JobIndex job) const { return status_[job].killed; }
+    void note_preempting(JobIndex job, Seconds now) { status_[job].preempting = now; }
+    // Lets other jobs that share cores or nodes have their turn.
+    void change_turns(const Moment& moment) { take_turns(moment, gang_->slice()); }
+    bool has_turns() const { return gang_ && gang_->has_waiting(); }
+    // Ends a job that has run for too long.
+    void end_late(const Moment& moment, JobIndex job);
+    // Leaves of the nodes those that no other user has for himself, or that the job would have for
+    // its user.
+    void keep_own(JobIndex job, std::uint32_t partition, NodeSet& nodes) const;
+
     void start(const Moment& moment, const QueueRecord& record, const Choice& choice, Minutes limit,
                StartedBy by);
     // The nodes to start on now: those that are on, where they are enough.
@@ -148,7 +180,6 @@ class Controller {
         return given_starts_.empty() ? std::nullopt : std::optional(given_starts_.begin()->first);
     }
     void set_limit(JobIndex job, Minutes limit);
-    void mark_killed(JobIndex job) { status_[job].killed = true; }
     void plan(JobIndex job, Seconds start) { status_[job].planned = start; }
 
     // The last second in which a job, a node or a window changed.
@@ -203,6 +234,16 @@ class Controller {
     Seconds wake_nodes(const Moment& moment, JobIndex job, const NodeSet& nodes);
     void let_idle(const NodeSet& nodes, Seconds now);
     void note_away(NodeIndex node, bool is_back, Seconds now);
+    // Changes when a running job is expected to end.
+    template <typename Change> void change_end(JobIndex job, Change&& change) {
+        due_.erase({kill_date(job), job});
+        change(status_[job]);
+        select_->set_expected_end(job, expected_end(job));
+        due_.emplace(kill_date(job), job);
+    }
+    void take_turns(const Moment& moment, const Gang::Changes& changes);
+    void terminate(const Moment& moment, JobIndex job);
+    JobIndex last_attempt(JobIndex job) const;
 
     std::shared_ptr<const Settings> settings_;
     Requests requests_;
@@ -232,6 +273,11 @@ class Controller {
     std::unordered_map<std::uint64_t, std::vector<JobIndex>> singletons_; // by user and name
     std::vector<Window> windows_;
     std::vector<WindowIndex> known_windows_;
+    Preemption preemption_;
+    std::unique_ptr<Gang> gang_;                           // null: jobs take no turns
+    bool has_owners_ = false;                              // nodes may belong to a user
+    std::unordered_map<JobIndex, JobIndex> last_attempts_; // by first attempt, where there are more
+    std::set<JobIndex> requeued_;                          // first attempts of jobs sent away
     Seconds last_update_ = 0;
     std::uint64_t n_changes_ = 0;
     Seconds last_end_ = 0;

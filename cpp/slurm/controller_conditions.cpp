@@ -42,7 +42,8 @@ Controller::Verdict Controller::judge(const Dependency& dependency, JobIndex job
             });
         return open ? Verdict::open : Verdict::met;
     }
-    const JobStatus& other = status_[dependency.job];
+    const JobIndex last = last_attempt(dependency.job);
+    const JobStatus& other = status_[last];
     const bool ended = other.phase == JobStatus::Phase::ended;
     if (dependency.kind == Kind::after) {
         const bool began = other.phase == JobStatus::Phase::running || ended;
@@ -52,8 +53,7 @@ Controller::Verdict Controller::judge(const Dependency& dependency, JobIndex job
     if (!ended) {
         return Verdict::open;
     }
-    const bool succeeded = moment.view.state(dependency.job) == JobState::completed &&
-                           !requests_[dependency.job].fails;
+    const bool succeeded = moment.view.state(last) == JobState::completed && !requests_[last].fails;
     switch (dependency.kind) {
     case Kind::after_ok:
     case Kind::after_corr:

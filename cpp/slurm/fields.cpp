@@ -140,6 +140,11 @@ constexpr Field<Parameters, double> parameter_fields[] = {
     number<&Parameters::preempt_strict_order>("preempt_strict_order"),
     number<&Parameters::preempt_reorder_count>("preempt_reorder_count"),
     number<&Parameters::preempt_exempt_time>("preempt_exempt_time"),
+    number<&Parameters::min_exempt_priority>("min_exempt_priority"),
+    number<&Parameters::preempts_within>("preempts_within"),
+    number<&Parameters::gang>("gang"),
+    number<&Parameters::time_slice>("time_slice"),
+    number<&Parameters::message_timeout>("message_timeout"),
 };
 
 constexpr Field<SelectParameters, double> select_fields[] = {
@@ -197,6 +202,8 @@ constexpr Field<Request, std::int64_t> request_fields[] = {
     whole<&Request::started>("started"),
     whole<&Request::suspended>("suspended"),
     whole<&Request::fails>("fails"),
+    whole<&Request::requeue>("requeue"),
+    whole<&Request::ignores_term>("ignores_term"),
 };
 
 constexpr Field<Drive, double> drive_fields[] = {

@@ -18,7 +18,8 @@ struct Holdings {
     std::vector<std::uint64_t> cores = {}; // by node: a bitmap of cores, in the words of NodeBook
     std::vector<std::uint32_t> gres = {};  // by node, then by kind; empty: none
     std::uint32_t partition = none;        // in which it runs
-    bool holds_cores = true;               // not while it is suspended
+    std::uint32_t row = 0;                 // jobs of one partition and row share no cores
+    bool shares = false;                   // its cores with jobs of other rows
 };
 
 } // namespace noctule::slurm

@@ -23,6 +23,7 @@ void MainPass::run(const Moment& moment, double time, bool full) {
     failed_reservations_.clear();
     depth_ = n_tested_ = n_started_ = 0;
     out_of_licenses_ = false;
+    evictions_.begin_pass();
     double microseconds = parameters.cost.main_pass;
     std::size_t i = 0;
     std::string_view over;
@@ -97,7 +98,7 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
     const JobIndex job = record.job;
     const Request& request = controller_.request(job);
     const Partition& partition = controller_.partition(record.partition);
-    if (controller_.cancel_late(moment, job)) {
+    if (controller_.cancel_late(moment, job) || evictions_.are_under_way_for(job)) {
         return Outcome::skipped;
     }
     const bool stops = controller_.parameters().assoc_limit_stop;
@@ -133,9 +134,14 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
         candidates_ -= request.excluded;
     }
     controller_.keep_usable(job, moment.now, limit * 60, candidates_);
+    controller_.keep_own(job, record.partition, candidates_);
     ++n_tested_;
-    const std::optional<Choice> choice =
-        controller_.run_now({job, request, partition, candidates_, least, wanted});
+    const Trial trial{job, request, partition, candidates_, least, wanted};
+    std::optional<Choice> choice = controller_.run_now(trial);
+    if (!choice && evictions_.are_possible()) {
+        evictions_.look(record, job, moment.now);
+        choice = evictions_.make_room(moment, record, trial);
+    }
     if (!choice) {
         controller_.reasons().note(job, candidates_.count() < least ? Reason::reservation
                                                                     : Reason::resources);

@@ -2,13 +2,13 @@
 // partition.
 #pragma once
 
-#include "slurm/controller.hpp"
+#include "slurm/evictions.hpp"
 
 namespace noctule::slurm {
 
 class MainPass {
   public:
-    explicit MainPass(Controller& controller) : controller_(controller) {}
+    explicit MainPass(Controller& controller) : controller_(controller), evictions_(controller) {}
 
     // A full pass looks at all jobs, a quick one at default_queue_depth of them and one more.
     void run(const Moment& moment, double time, bool full);
@@ -25,6 +25,7 @@ class MainPass {
     bool anything_left() const;
 
     Controller& controller_;
+    Evictions evictions_;
     // Of one pass.
     NodeSet available_, candidates_;
     std::vector<bool> closed_;                 // by partition

@@ -36,6 +36,7 @@ void Model::decide(const View& view, std::span<const Event> events, Decisions& d
     }
     controller_.save_power(moment);
     controller_.start_given(moment);
+    change_turns(moment);
     run_due(moment);
     give_up_if_stuck(moment);
     arm(moment);
@@ -266,11 +267,14 @@ void Model::kill_late(const Moment& moment) {
         if (date > moment.now) {
             break;
         }
-        if (!controller_.status(job).killed) {
-            controller_.mark_killed(job);
-            ++controller_.statistics.n_timed_out;
-            moment.decisions.kill(job);
-        }
+        controller_.end_late(moment, job);
+    }
+}
+
+// Slices of time end at multiples of their length.
+void Model::change_turns(const Moment& moment) {
+    if (slice_ <= moment.view.now() && controller_.has_turns()) {
+        controller_.change_turns(moment);
     }
 }
 
@@ -284,6 +288,11 @@ void Model::give_up_if_stuck(const Moment& moment) {
 double Model::next_date(const Moment& moment) {
     const double now = moment.view.now();
     double next = infinity;
+    slice_ = infinity;
+    if (controller_.has_turns()) {
+        const auto length = static_cast<double>(controller_.parameters().time_slice);
+        slice_ = (std::floor(now / length) + 1) * length;
+    }
     if (drive_.enforces_limits && drive_.mode != Drive::Mode::passes &&
         !controller_.due().empty()) {
         const auto& [date, job] = *controller_.due().begin();
@@ -291,9 +300,10 @@ double Model::next_date(const Moment& moment) {
         next = due > now ? due : limit_clock_.first_from(std::nextafter(now, infinity));
     }
     if (drive_.mode == Drive::Mode::passes) {
-        return next_given_ < drive_.passes.size() ? drive_.passes[next_given_].time : infinity;
+        return std::min(slice_, next_given_ < drive_.passes.size() ? drive_.passes[next_given_].time
+                                                                   : infinity);
     }
-    next = std::min(next, resume_);
+    next = std::min({next, resume_, slice_});
     if (controller_.queue().empty()) {
         return next;
     }

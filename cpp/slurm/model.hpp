@@ -37,6 +37,7 @@ class Model final : public Policy {
     void run_main(const Moment& moment, bool full);
     void run_backfill(const Moment& moment);
     void kill_late(const Moment& moment);
+    void change_turns(const Moment& moment);
     void give_up_if_stuck(const Moment& moment);
     double next_date(const Moment& moment);
     void arm(const Moment& moment);
@@ -51,6 +52,7 @@ class Model final : public Policy {
     std::size_t next_given_ = 0;  // pass
     double immediate_ = infinity; // a pass outside of the loop
     double resume_ = infinity;    // of a backfill pass that let others work
+    double slice_ = infinity;     // end of one, where jobs take turns
     double step_ = infinity;      // of BSC's simulator
     double last_step_backfill_ = -infinity;
     double last_progress_ = 0.0; // a job came, started or ended

@@ -28,7 +28,7 @@ bool allocates_cpus(const Settings& settings) {
 
 // Out of a number or back into it.
 template <typename Number> void move(Number amount, bool out, Number& number) {
-    number = out ? number - amount : number + amount;
+    number = static_cast<Number>(out ? number - amount : number + amount);
 }
 
 } // namespace
@@ -49,17 +49,17 @@ NodeBook::NodeBook(const Settings& settings)
         cores_per_socket_.push_back(std::max(1U, cores / std::max(1U, node.sockets)));
         n_words_ = std::max<std::size_t>(n_words_, (cores + 63) / 64);
     }
-    free_cores_ = n_cores_;
     n_jobs_.assign(n, 0);
     n_with_memory_.assign(n, 0);
     cores_.assign(n * n_words_, 0);
+    if (shares_cores(settings)) {
+        n_on_core_.assign(n * n_words_ * 64, 0);
+    }
     free_gres_.assign(n * n_kinds_, 0);
+    free_all_cores();
     for (std::size_t i = 0; i < n; ++i) {
         const Node& node = settings.nodes[i];
         free_memory_.push_back(node.memory_mb);
-        for (std::uint32_t core = 0; core < n_cores_[i]; ++core) {
-            cores_[i * n_words_ + core / 64] |= std::uint64_t{1} << (core % 64);
-        }
         std::ranges::copy_n(node.gres.begin(),
                             static_cast<std::ptrdiff_t>(std::min(node.gres.size(), n_kinds_)),
                             free_gres_.begin() + static_cast<std::ptrdiff_t>(i * n_kinds_));
@@ -168,21 +168,60 @@ void NodeBook::change_cores(const Holdings& holdings, bool takes) {
     for (const Holding& holding : holdings.nodes) {
         std::uint64_t* free = cores_.data() + std::size_t{holding.node} * n_words_;
         std::uint32_t n = 0;
-        for (std::size_t w = 0; w < n_words_; ++w, ++held) {
-            free[w] ^= *held;
-            n += static_cast<std::uint32_t>(std::popcount(*held));
+        for (std::size_t w = 0; w < n_words_; ++w) {
+            free[w] ^= n_on_core_.empty() ? held[w] : 0;
+            n += static_cast<std::uint32_t>(std::popcount(held[w]));
         }
-        move(n, takes, free_cores_[holding.node]);
+        move(n_on_core_.empty() ? n : change_shared_cores(holding.node, {held, n_words_}, takes),
+             takes, free_cores_[holding.node]);
+        held += n_words_;
         if (row != none) {
             move(n, !takes, partition_cores_[row * n_cores_.size() + holding.node]);
         }
     }
 }
 
-void NodeBook::change(const Holdings& holdings, bool takes) {
-    if (holdings.holds_cores) {
-        change_cores(holdings, takes);
+// The number of cores that are no longer free, or are again.
+std::uint32_t NodeBook::change_shared_cores(NodeIndex node, std::span<const std::uint64_t> held,
+                                            bool takes) {
+    std::uint32_t n = 0;
+    for (std::size_t w = 0; w < held.size(); ++w) {
+        for (std::uint64_t word = held[w]; word != 0; word &= word - 1) {
+            const auto bit = static_cast<std::size_t>(std::countr_zero(word));
+            const std::size_t at = std::size_t{node} * n_words_ + w;
+            std::uint16_t& jobs = n_on_core_[at * 64 + bit];
+            move<std::uint16_t>(1, !takes, jobs);
+            if (jobs == (takes ? 1 : 0)) {
+                cores_[at] ^= std::uint64_t{1} << bit;
+                ++n;
+            }
+        }
     }
+    return n;
+}
+
+void NodeBook::free_all_cores() {
+    free_cores_ = n_cores_;
+    for (std::size_t i = 0; i < n_cores_.size(); ++i) {
+        for (std::uint32_t core = 0; core < n_cores_[i]; ++core) {
+            cores_[i * n_words_ + core / 64] |= std::uint64_t{1} << (core % 64);
+        }
+    }
+}
+
+void NodeBook::block_cores(const Holdings& holdings) {
+    const std::uint64_t* held = holdings.cores.data();
+    for (const Holding& holding : holdings.nodes) {
+        std::uint64_t* free = cores_.data() + std::size_t{holding.node} * n_words_;
+        for (std::size_t w = 0; w < n_words_; ++w, ++held) {
+            free_cores_[holding.node] -= static_cast<std::uint32_t>(std::popcount(free[w] & *held));
+            free[w] &= ~*held;
+        }
+    }
+}
+
+void NodeBook::change(const Holdings& holdings, bool takes) {
+    change_cores(holdings, takes);
     const std::uint32_t* gres = holdings.gres.data();
     for (const Holding& holding : holdings.nodes) {
         move(holding.memory_mb, takes, free_memory_[holding.node]);

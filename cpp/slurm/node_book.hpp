@@ -13,6 +13,7 @@ class NodeBook {
   public:
     // Throws InputError if a node's hosts are not its cores (or its CPUs, where those are what
     // jobs get).
+    // Cores are counted for each job where settings let jobs share them.
     explicit NodeBook(const Settings& settings);
 
     std::uint32_t n_cores(NodeIndex node) const { return n_cores_[node]; }
@@ -39,12 +40,14 @@ class NodeBook {
 
     void take(const Holdings& holdings) { change(holdings, true); }
     void give_back(const Holdings& holdings) { change(holdings, false); }
-    // Cores alone, when a job is suspended or resumed.
-    void take_cores(const Holdings& holdings) { change_cores(holdings, true); }
-    void give_back_cores(const Holdings& holdings) { change_cores(holdings, false); }
+    // For a look at what some jobs would leave: all cores are free, then those of a job are not.
+    void free_all_cores();
+    void block_cores(const Holdings& holdings);
 
   private:
     void change_cores(const Holdings& holdings, bool takes);
+    std::uint32_t change_shared_cores(NodeIndex node, std::span<const std::uint64_t> held,
+                                      bool takes);
     void change(const Holdings& holdings, bool takes);
     std::span<const std::uint64_t> words(NodeIndex node) const {
         return {cores_.data() + std::size_t{node} * n_words_, n_words_};
@@ -54,6 +57,8 @@ class NodeBook {
     std::size_t n_words_ = 1;
     std::size_t n_kinds_ = 0;
     std::vector<std::uint64_t> cores_; // set: free
+    // Jobs on each core, where there may be several; empty otherwise.
+    std::vector<std::uint16_t> n_on_core_;
     std::vector<std::uint32_t> n_cores_;
     std::vector<std::uint32_t> cores_per_socket_;
     std::vector<std::uint32_t> free_cores_;

@@ -23,30 +23,38 @@ Seconds Preemption::grace_time(const RunningJob& victim) const {
                : settings_.partitions[victim.partition].grace_time;
 }
 
-bool Preemption::may_preempt(JobIndex job, std::uint32_t partition, const RunningJob& victim,
-                             Seconds now) const {
+bool Preemption::outranks(const Preemptor& preemptor, const RunningJob& victim) const {
     const Parameters& parameters = settings_.parameters;
-    const Partition& mine = settings_.partitions[partition];
-    if (mode(victim) == PreemptMode::off || !victim.nodes->intersects(mine.nodes)) {
-        return false;
-    }
-    const std::uint32_t qos = requests_[job].qos;
-    const std::uint32_t other = requests_[victim.job].qos;
-    Seconds exempt = parameters.preempt_exempt_time;
-    if (other != none) {
-        exempt = settings_.accounting.qos[other].preempt_exempt_time.value_or(exempt);
-    }
-    if (now - victim.start < exempt) {
-        return false;
-    }
     if (parameters.preempt_type == PreemptType::partition_prio) {
-        return settings_.partitions[victim.partition].priority_tier < mine.priority_tier;
+        return settings_.partitions[victim.partition].priority_tier <
+               settings_.partitions[preemptor.partition].priority_tier;
     }
+    const std::uint32_t qos = requests_[preemptor.job].qos;
+    const std::uint32_t other = requests_[victim.job].qos;
     if (qos == none || other == none) {
         return false;
     }
-    const std::vector<std::uint32_t>& lower = settings_.accounting.qos[qos].preempts;
-    return std::ranges::find(lower, other) != lower.end();
+    const Qos& mine = settings_.accounting.qos[qos];
+    if (qos == other) {
+        return (mine.preempts_within || parameters.preempts_within) &&
+               preemptor.priority > victim.priority;
+    }
+    return std::ranges::find(mine.preempts, other) != mine.preempts.end();
+}
+
+bool Preemption::may_preempt(const Preemptor& preemptor, const RunningJob& victim,
+                             Seconds now) const {
+    const Parameters& parameters = settings_.parameters;
+    if (mode(victim) == PreemptMode::off || !outranks(preemptor, victim) ||
+        victim.priority > parameters.min_exempt_priority ||
+        !victim.nodes->intersects(settings_.partitions[preemptor.partition].nodes)) {
+        return false;
+    }
+    Seconds exempt = parameters.preempt_exempt_time;
+    if (const std::uint32_t qos = requests_[victim.job].qos; qos != none) {
+        exempt = settings_.accounting.qos[qos].preempt_exempt_time.value_or(exempt);
+    }
+    return now - victim.start >= exempt;
 }
 
 std::uint32_t Preemption::rank(const RunningJob& victim) const {
@@ -57,12 +65,12 @@ std::uint32_t Preemption::rank(const RunningJob& victim) const {
     return std::min(importance, 0xffffU) << 16 | std::min(victim.nodes->count(), 0xffffU);
 }
 
-std::vector<RunningJob> Preemption::candidates(JobIndex job, std::uint32_t partition,
+std::vector<RunningJob> Preemption::candidates(const Preemptor& preemptor,
                                                std::span<const RunningJob> running,
                                                Seconds now) const {
     std::vector<RunningJob> found;
     std::ranges::copy_if(running, std::back_inserter(found), [&](const RunningJob& victim) {
-        return may_preempt(job, partition, victim, now);
+        return may_preempt(preemptor, victim, now);
     });
     if (settings_.parameters.preempt_youngest_first) {
         std::ranges::stable_sort(found, std::greater<>(), &RunningJob::start);
@@ -73,9 +81,30 @@ std::vector<RunningJob> Preemption::candidates(JobIndex job, std::uint32_t parti
     return found;
 }
 
+std::vector<std::uint32_t> qos_ranks(const std::vector<Qos>& qos) {
+    std::vector<std::uint32_t> ranks(qos.size(), 0);
+    // Longest chains: at most as many rounds as there are QOS, also where they go in circles.
+    bool changed = true;
+    for (std::size_t round = 0; changed && round < qos.size(); ++round) {
+        changed = false;
+        for (std::size_t above = 0; above < qos.size(); ++above) {
+            for (const std::uint32_t below : qos[above].preempts) {
+                if (below != above && ranks[below] <= ranks[above]) {
+                    ranks[below] = ranks[above] + 1;
+                    changed = true;
+                }
+            }
+        }
+    }
+    return ranks;
+}
+
 std::optional<std::vector<JobIndex>> choose_victims(std::vector<RunningJob> candidates,
                                                     const FitsWithout& fits_without,
-                                                    const Parameters& parameters) {
+                                                    const Parameters& parameters,
+                                                    const NodeSet* usable) {
+    const std::uint32_t n_orders = usable != nullptr ? 0 : parameters.preempt_reorder_count;
+    const bool keeps_order = usable == nullptr && parameters.preempt_strict_order;
     for (std::size_t round = 0;; ++round) {
         std::vector<JobIndex> gone;
         std::optional<NodeSet> nodes;
@@ -87,7 +116,7 @@ std::optional<std::vector<JobIndex>> choose_victims(std::vector<RunningJob> cand
         if (!nodes) {
             return std::nullopt;
         }
-        if (round > parameters.preempt_reorder_count || candidates.size() <= round + 1) {
+        if (round > n_orders || candidates.size() <= round + 1) {
             std::vector<JobIndex> victims;
             for (std::size_t i = 0; i < last; ++i) {
                 if (candidates[i].nodes->intersects(*nodes)) {
@@ -98,10 +127,12 @@ std::optional<std::vector<JobIndex>> choose_victims(std::vector<RunningJob> cand
         }
         const auto helped = candidates.begin() + static_cast<std::ptrdiff_t>(last);
         std::rotate(candidates.begin(), helped - 1, helped);
-        if (!parameters.preempt_strict_order) {
-            std::ranges::stable_sort(
-                candidates.begin() + 1, helped, std::greater<>(),
-                [&](const RunningJob& candidate) { return candidate.nodes->count_common(*nodes); });
+        if (!keeps_order) {
+            const NodeSet& helpful = usable != nullptr ? *usable : *nodes;
+            std::ranges::stable_sort(candidates.begin() + 1, helped, std::greater<>(),
+                                     [&](const RunningJob& candidate) {
+                                         return candidate.nodes->count_common(helpful);
+                                     });
         }
     }
 }

@@ -17,6 +17,7 @@ struct RunningJob {
     std::uint32_t partition;
     Seconds start;
     const NodeSet* nodes;
+    std::uint32_t priority = 0;
 };
 
 class Preemption {
@@ -31,19 +32,28 @@ class Preemption {
     PreemptMode mode(const RunningJob& victim) const;
     // Seconds between its warning and its end.
     Seconds grace_time(const RunningJob& victim) const;
-    bool may_preempt(JobIndex job, std::uint32_t partition, const RunningJob& victim,
-                     Seconds now) const;
+    // A pending job, in one of its partitions, with its priority there.
+    struct Preemptor {
+        JobIndex job;
+        std::uint32_t partition;
+        std::uint32_t priority;
+    };
+    bool may_preempt(const Preemptor& preemptor, const RunningJob& victim, Seconds now) const;
     // Those that a job may preempt, least important first: by tier or by priority of the QOS, then
     // by nodes; with preempt_youngest_first by start, the last first.
-    std::vector<RunningJob> candidates(JobIndex job, std::uint32_t partition,
+    std::vector<RunningJob> candidates(const Preemptor& preemptor,
                                        std::span<const RunningJob> running, Seconds now) const;
 
   private:
+    bool outranks(const Preemptor& preemptor, const RunningJob& victim) const;
     std::uint32_t rank(const RunningJob& victim) const;
 
     const Settings& settings_;
     const Requests& requests_;
 };
+
+// How many QOS stand above each one in chains of who preempts whom.
+std::vector<std::uint32_t> qos_ranks(const std::vector<Qos>& qos);
 
 // The nodes that a job would get if these jobs were gone; nothing if it did not fit.
 using FitsWithout = std::function<std::optional<NodeSet>(std::span<const JobIndex> gone)>;
@@ -52,8 +62,12 @@ using FitsWithout = std::function<std::optional<NodeSet>(std::span<const JobInde
 // which do not help: the last one taken first, then those with most nodes in common with what it
 // would get (or in the same order as before, where that is strict), preempt_reorder_count + 1
 // times. Returns those of the last round that are on the nodes it would get.
+//
+// select/linear has its own rules: it orders them once, by the nodes that they have in common with
+// all that are `usable`.
 std::optional<std::vector<JobIndex>> choose_victims(std::vector<RunningJob> candidates,
                                                     const FitsWithout& fits_without,
-                                                    const Parameters& parameters);
+                                                    const Parameters& parameters,
+                                                    const NodeSet* usable = nullptr);
 
 } // namespace noctule::slurm

@@ -1,13 +1,23 @@
 #include "slurm/queue.hpp"
 
+#include "slurm/preemption.hpp"
+
 #include <algorithm>
 #include <tuple>
 
 namespace noctule::slurm {
 
+Queue::Queue(const Settings& settings, const Requests& requests, const Priority& priority)
+    : settings_(settings), requests_(requests), priority_(priority),
+      n_records_(settings.partitions.size(), 0) {
+    if (settings.parameters.preempt_type == PreemptType::qos) {
+        qos_ranks_ = qos_ranks(settings.accounting.qos);
+    }
+}
+
 bool Queue::comes_before(const QueueRecord& one, const QueueRecord& other) {
     const auto key = [](const QueueRecord& record) {
-        return std::tuple(!record.reserved, ~record.tier, ~record.priority, record.job,
+        return std::tuple(record.rank, !record.reserved, ~record.tier, ~record.priority, record.job,
                           record.position);
     };
     return key(one) < key(other);
@@ -58,34 +68,31 @@ std::uint32_t Queue::priority_of(JobIndex job, std::uint32_t position) const {
     }
 }
 
-void Queue::add_records(JobIndex job) {
+QueueRecord Queue::record_of(JobIndex job, std::uint32_t position) const {
     const Request& request = requests_[job];
-    for (std::uint32_t i = 0; i < request.partitions.size(); ++i) {
-        const std::uint32_t partition = request.partitions[i];
-        const QueueRecord record{.job = job,
-                                 .partition = partition,
-                                 .position = i,
-                                 .tier = settings_.partitions[partition].priority_tier,
-                                 .priority = priority_of(job, i),
-                                 .reserved = request.reservation != none,
-                                 .live = true};
+    const std::uint32_t partition = request.partitions[position];
+    return {.job = job,
+            .partition = partition,
+            .position = position,
+            .tier = settings_.partitions[partition].priority_tier,
+            .priority = priority_of(job, position),
+            .reserved = request.reservation != none,
+            .rank = qos_ranks_.empty() || request.qos == none ? 0 : qos_ranks_[request.qos],
+            .live = true};
+}
+
+void Queue::add_records(JobIndex job) {
+    for (std::uint32_t i = 0; i < requests_[job].partitions.size(); ++i) {
+        const QueueRecord record = record_of(job, i);
         const auto place = std::ranges::upper_bound(records_, record, comes_before);
         n_changes_ += place != records_.end() ? 1 : 0;
         records_.insert(place, record);
-        ++n_records_[partition];
+        ++n_records_[record.partition];
     }
 }
 
 std::vector<QueueRecord>::iterator Queue::find(JobIndex job, std::uint32_t position) {
-    const Request& request = requests_[job];
-    const QueueRecord like{.job = job,
-                           .partition = request.partitions[position],
-                           .position = position,
-                           .tier = settings_.partitions[request.partitions[position]].priority_tier,
-                           .priority = priority_of(job, position),
-                           .reserved = request.reservation != none,
-                           .live = true};
-    const auto found = std::ranges::lower_bound(records_, like, comes_before);
+    const auto found = std::ranges::lower_bound(records_, record_of(job, position), comes_before);
     if (found != records_.end() && found->live && found->job == job &&
         found->position == position) {
         return found;

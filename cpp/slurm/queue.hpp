@@ -16,15 +16,14 @@ struct QueueRecord {
     std::uint32_t position; // of the partition in the request
     std::uint32_t tier;
     std::uint32_t priority;
-    bool reserved; // in a reservation: such jobs come first
-    bool live;     // false once the job has left; such records go when a pass is over
+    bool reserved;          // in a reservation: such jobs come first
+    std::uint32_t rank = 0; // of its QOS, where some preempt others: they come before all else
+    bool live;              // false once the job has left; such records go when a pass is over
 };
 
 class Queue {
   public:
-    Queue(const Settings& settings, const Requests& requests, const Priority& priority)
-        : settings_(settings), requests_(requests), priority_(priority),
-          n_records_(settings.partitions.size(), 0) {}
+    Queue(const Settings& settings, const Requests& requests, const Priority& priority);
 
     void add(JobIndex job);
     // A job that has started or was cancelled; its array, if any, goes on with the next task.
@@ -49,6 +48,7 @@ class Queue {
 
   private:
     static bool comes_before(const QueueRecord& one, const QueueRecord& other);
+    QueueRecord record_of(JobIndex job, std::uint32_t position) const;
     void add_records(JobIndex job);
     // Of a record; components of heterogeneous jobs may have one for all (bf_hetjob_prio).
     std::uint32_t priority_of(JobIndex job, std::uint32_t position) const;
@@ -61,6 +61,7 @@ class Queue {
     const Settings& settings_;
     const Requests& requests_;
     const Priority& priority_;
+    std::vector<std::uint32_t> qos_ranks_; // empty unless QOS preempt each other
     std::vector<QueueRecord> records_;
     std::vector<std::uint32_t> n_records_;                                // live ones, by partition
     std::unordered_map<std::uint32_t, std::deque<JobIndex>> arrays_;      // pending tasks

@@ -82,8 +82,10 @@ struct Request {
     bool any_dependency = false; // one of them is enough
     Seconds started = no_date;   // it ran already: starts then, on these nodes
     NodeSet started_on = {};
-    double suspended = 0.0; // seconds of its run in which it was suspended
-    bool fails = false;     // for after_ok
+    double suspended = 0.0;    // seconds of its run in which it was suspended
+    bool fails = false;        // for after_ok
+    bool requeue = true;       // otherwise it ends when it is preempted
+    bool ignores_term = false; // it ends KillWait after it was told to
 
     std::uint32_t wanted_nodes() const { return max_nodes > min_nodes ? max_nodes : min_nodes; }
 };

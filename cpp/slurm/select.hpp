@@ -44,6 +44,9 @@ struct Trial {
     std::uint32_t min_nodes;  // within the bounds of the partition and of the QOS
     std::uint32_t max_nodes;  // wanted, at least min_nodes
     Seconds latest = no_date; // predictions of later starts need not be made
+    // Running jobs that would make way: `gone` leave their nodes, `over` are suspended under it.
+    std::span<const JobIndex> gone = {};
+    std::span<const JobIndex> over = {};
 };
 
 class Select {
@@ -51,6 +54,7 @@ class Select {
     virtual ~Select() = default;
 
     // The nodes to start on now, or nothing if it does not fit: completing ones are left alone.
+    // Jobs that are to be gone still hold their nodes.
     virtual std::optional<Choice> run_now(const Trial& trial) = 0;
 
     // Where and when it would start if running jobs last until their limits: completing nodes
@@ -61,10 +65,10 @@ class Select {
     // depend on today's date before that.
     virtual bool predicts_ends() const { return false; }
 
-    // The nodes that it would start on now if these running jobs were gone (for preemption).
-    virtual std::optional<NodeSet> fits_without(const Trial&, std::span<const JobIndex> /*gone*/) {
-        return std::nullopt;
-    }
+    // The nodes that it would start on now if the jobs that make way did (for preemption).
+    virtual std::optional<Choice> run_without(const Trial&) { return std::nullopt; }
+    // Whether jobs over others must choose them one by one.
+    virtual bool goes_over_nodes() const { return false; }
 
     // Whether it could run on these nodes if they were all idle: otherwise it never will.
     virtual bool could_ever_run(const Trial& trial) = 0;
@@ -73,10 +77,6 @@ class Select {
                           Seconds expected_end) = 0;
     virtual void release(JobIndex job) = 0;
     virtual void set_expected_end(JobIndex job, Seconds expected_end) = 0;
-    // A suspended job leaves its CPUs, not its memory.
-    virtual void suspend(JobIndex) {}
-    virtual void resume(JobIndex) {}
-
     // Nodes without any job, completing ones included.
     virtual const NodeSet& idle() const = 0;
     // Steps of predictions since the last call, for the cost model.

@@ -1,26 +1,16 @@
 #include "slurm/select_cons.hpp"
 
+#include "slurm/select_needs.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
 
 namespace noctule::slurm {
 
-struct SelectCons::Needs {
-    Demand demand;
-    const Request& request;
-    std::uint32_t partition;
-    std::uint32_t max_cpus_of_a_node;
-    std::uint64_t memory_mb = 0; // 0: all of a node
-    bool memory_is_per_cpu = false;
-    bool counts_memory = false;
-    bool whole_sockets = false;
-    bool tasks_go_round = false; // from socket to socket
-    bool task_per_core = false;
-};
-
 SelectCons::SelectCons(const Settings& settings, const NodeStates& states)
-    : settings_(settings), states_(states), empty_(settings), book_(settings), future_(settings) {}
+    : settings_(settings), states_(states), empty_(settings), book_(settings), future_(settings),
+      row_(settings), shares_cores_(shares_cores(settings)) {}
 
 std::uint32_t SelectCons::cpus_per_core(NodeIndex node) const {
     return std::max(1U, settings_.nodes[node].cpus / std::max(1U, book_.n_cores(node)));
@@ -44,6 +34,9 @@ SelectCons::Needs SelectCons::needs(const Trial& trial) const {
     needs.whole_sockets = parameters.unit == SelectParameters::Unit::socket;
     needs.tasks_go_round = needs.whole_sockets && !parameters.core_default_block;
     needs.task_per_core = parameters.one_task_per_core;
+    needs.shares = partition.oversubscribe == Oversubscribe::force ||
+                   (partition.oversubscribe == Oversubscribe::yes &&
+                    partition.oversubscribe_jobs > 1 && request.oversubscribe);
 
     Demand& demand = needs.demand;
     const std::int64_t a_task = request.cpus_per_task;
@@ -261,19 +254,21 @@ std::vector<std::uint32_t> SelectCons::gres_by_node(const Needs& needs,
     return taken;
 }
 
-Holdings SelectCons::holdings(const Needs& needs, const std::vector<NodeShare>& shares) const {
+Holdings SelectCons::holdings(const NodeBook& book, const Needs& needs,
+                              const std::vector<NodeShare>& shares) const {
     Holdings held;
     held.partition = needs.partition;
+    held.shares = needs.shares;
     for (const NodeShare& share : shares) {
         std::uint32_t n = needs.demand.whole_nodes ? book_.n_cores(share.node)
                                                    : cores_for(needs, share.node, share.cpus);
         if (needs.tasks_go_round) { // each to the next socket, which the job then has
             const std::uint32_t socket = settings_.nodes[share.node].cores_per_socket;
             const std::uint32_t tasks = share.cpus / std::max(1U, needs.request.cpus_per_task);
-            n = std::max(n, std::min(tasks * socket, book_.cores_of_free_sockets(share.node)));
+            n = std::max(n, std::min(tasks * socket, book.cores_of_free_sockets(share.node)));
         }
         const std::vector<std::uint64_t> cores =
-            book_.pick_cores(share.node, n, needs.whole_sockets);
+            book.pick_cores(share.node, n, needs.whole_sockets);
         std::uint32_t n_picked = 0;
         for (const std::uint64_t word : cores) {
             n_picked += static_cast<std::uint32_t>(std::popcount(word));
@@ -317,13 +312,16 @@ HostSet SelectCons::hosts(const Holdings& holdings) const {
 
 std::optional<Choice> SelectCons::run_now(const Trial& trial) {
     const Needs asked = needs(trial);
-    const auto shares =
-        choose(book_, asked, (trial.candidates & states_.up) - states_.completing, false);
-    if (!shares) {
-        return std::nullopt;
-    }
-    Choice choice{.nodes = nodes_of(*shares), .hosts = {}, .whole_nodes = asked.demand.whole_nodes};
-    choice.shares = holdings(asked, *shares);
+    const auto found =
+        place(book_, asked, trial, (trial.candidates & states_.up) - states_.completing);
+    return found ? std::optional(choice_of(asked, *found)) : std::nullopt;
+}
+
+Choice SelectCons::choice_of(const Needs& needs, const Place& place) const {
+    Choice choice{
+        .nodes = nodes_of(place.shares), .hosts = {}, .whole_nodes = needs.demand.whole_nodes};
+    choice.shares = holdings(*place.book, needs, place.shares);
+    choice.shares.row = place.row;
     choice.hosts = hosts(choice.shares);
     for (const Holding& holding : choice.shares.nodes) {
         choice.cpus += holding.cpus;
@@ -331,15 +329,15 @@ std::optional<Choice> SelectCons::run_now(const Trial& trial) {
     return choice;
 }
 
-std::optional<NodeSet> SelectCons::fits_without(const Trial& trial,
-                                                std::span<const JobIndex> gone) {
+std::optional<Choice> SelectCons::run_without(const Trial& trial) {
+    const Needs asked = needs(trial);
     future_ = book_;
-    for (const JobIndex job : gone) {
+    for (const JobIndex job : trial.gone) {
         future_.give_back(running_.at(job).holdings);
     }
-    const NodeSet among = (trial.candidates & states_.up) - states_.completing;
-    const auto shares = choose(future_, needs(trial), among, false);
-    return shares ? std::optional(nodes_of(*shares)) : std::nullopt;
+    const auto found =
+        place(future_, asked, trial, (trial.candidates & states_.up) - states_.completing);
+    return found ? std::optional(choice_of(asked, *found)) : std::nullopt;
 }
 
 bool SelectCons::could_ever_run(const Trial& trial) {
@@ -371,22 +369,6 @@ void SelectCons::set_expected_end(JobIndex job, Seconds expected_end) {
     ends_.emplace(expected_end, job);
 }
 
-void SelectCons::suspend(JobIndex job) {
-    Holdings& held = running_.at(job).holdings;
-    if (held.holds_cores) {
-        book_.give_back_cores(held);
-        held.holds_cores = false;
-    }
-}
-
-void SelectCons::resume(JobIndex job) {
-    Holdings& held = running_.at(job).holdings;
-    if (!held.holds_cores) {
-        book_.take_cores(held);
-        held.holds_cores = true;
-    }
-}
-
 // Of a job past its limit: when it will have been killed.
 Seconds SelectCons::guessed_end(const Running& job, Seconds now) const {
     if (job.expected_end > now) {
@@ -406,13 +388,21 @@ Seconds SelectCons::guessed_end(const Running& job, Seconds now) const {
 std::optional<Prediction> SelectCons::will_run(const Trial& trial, Seconds now, bool now_only) {
     const Needs asked = needs(trial);
     const NodeSet among = trial.candidates & states_.up;
-    if (const auto shares = choose(book_, asked, among, false)) {
-        return Prediction{now, nodes_of(*shares)};
+    if (const auto found = place(book_, asked, trial, among)) {
+        return Prediction{now, nodes_of(found->shares)};
+    }
+    future_ = book_;
+    if (!trial.gone.empty()) {
+        for (const JobIndex job : trial.gone) {
+            future_.give_back(running_.at(job).holdings);
+        }
+        if (const auto found = place(future_, asked, trial, among)) {
+            return Prediction{now, nodes_of(found->shares)};
+        }
     }
     if (now_only) {
         return std::nullopt;
     }
-    future_ = book_;
     Seconds window = 30;
     std::optional<Seconds> first_end;
     const bool busy_first = settings_.parameters.bf_busy_nodes;
@@ -421,7 +411,9 @@ std::optional<Prediction> SelectCons::will_run(const Trial& trial, Seconds now, 
         while (next != ends_.end()) {
             const Running& job = running_.at(next->second);
             ++next;
-            if (!job.nodes.intersects(among)) {
+            const JobIndex index = std::prev(next)->second;
+            if (!job.nodes.intersects(among) ||
+                std::ranges::find(trial.gone, index) != trial.gone.end()) {
                 continue;
             }
             ++n_steps_;

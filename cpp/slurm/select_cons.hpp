@@ -2,7 +2,11 @@
 // share. The nodes are chosen by node_choice; this counts what nodes could give, and predicts.
 //
 // Cores are counted, not placed: within a node a job gets the lowest that are free, and generic
-// resources are not bound to sockets. OverSubscribe=YES and FORCE do not put two jobs on a core.
+// resources are not bound to sockets.
+//
+// Where jobs share cores they are in rows: those of one partition and row have none in common. A
+// job looks for cores that are free, then for those of jobs that are suspended under it, then for a
+// row of its partition in which it fits.
 #pragma once
 
 #include "slurm/node_book.hpp"
@@ -21,16 +25,13 @@ class SelectCons final : public Select {
 
     std::optional<Choice> run_now(const Trial& trial) override;
     std::optional<Prediction> will_run(const Trial& trial, Seconds now, bool now_only) override;
-    std::optional<NodeSet> fits_without(const Trial& trial,
-                                        std::span<const JobIndex> gone) override;
+    std::optional<Choice> run_without(const Trial& trial) override;
     bool could_ever_run(const Trial& trial) override;
 
     void allocate(JobIndex job, const Request& request, const Choice& choice,
                   Seconds expected_end) override;
     void release(JobIndex job) override;
     void set_expected_end(JobIndex job, Seconds expected_end) override;
-    void suspend(JobIndex job) override;
-    void resume(JobIndex job) override;
 
     const NodeSet& idle() const override { return book_.idle(); }
     std::uint64_t take_prediction_steps() override { return std::exchange(n_steps_, 0); }
@@ -55,7 +56,19 @@ class SelectCons final : public Select {
     Offers offers(const NodeBook& book, const Needs& needs, const NodeSet& among) const;
     std::optional<std::vector<NodeShare>> choose(const NodeBook& book, const Needs& needs,
                                                  const NodeSet& among, bool busy_first) const;
-    Holdings holdings(const Needs& needs, const std::vector<NodeShare>& shares) const;
+    // Nodes, what is free on them to the job, and its row.
+    struct Place {
+        std::vector<NodeShare> shares;
+        const NodeBook* book;
+        std::uint32_t row = 0;
+    };
+    std::optional<Place> place(const NodeBook& book, const Needs& needs, const Trial& trial,
+                               const NodeSet& among);
+    void keep_unmixed(const Needs& needs, const Trial& trial, NodeSet& among) const;
+    std::uint32_t n_rows(const Needs& needs) const;
+    Choice choice_of(const Needs& needs, const Place& place) const;
+    Holdings holdings(const NodeBook& book, const Needs& needs,
+                      const std::vector<NodeShare>& shares) const;
     HostSet hosts(const Holdings& holdings) const;
     std::vector<std::uint32_t> gres_by_node(const Needs& needs,
                                             const std::vector<NodeShare>& shares) const;
@@ -67,6 +80,8 @@ class SelectCons final : public Select {
     const NodeBook empty_;
     NodeBook book_;
     NodeBook future_; // of a prediction
+    NodeBook row_;    // what is free to a job that shares cores
+    bool shares_cores_;
     std::map<JobIndex, Running> running_;
     std::set<std::pair<Seconds, JobIndex>> ends_;
     std::uint64_t n_steps_ = 0;

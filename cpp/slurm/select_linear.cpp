@@ -33,8 +33,8 @@ class Linear final : public Select {
     std::optional<Choice> run_now(const Trial& trial) override;
     std::optional<Prediction> will_run(const Trial& trial, Seconds now, bool now_only) override;
     bool predicts_ends() const override { return true; }
-    std::optional<NodeSet> fits_without(const Trial& trial,
-                                        std::span<const JobIndex> gone) override;
+    std::optional<Choice> run_without(const Trial& trial) override;
+    bool goes_over_nodes() const override { return true; }
     bool could_ever_run(const Trial& trial) override {
         return fits(trial.candidates, need_of(trial));
     }
@@ -62,6 +62,8 @@ class Linear final : public Select {
     NodeNeed need_of(const Trial& trial) const;
     bool choose_by_weight(const NodeNeed& need);
     std::uint32_t jobs_a_node(const Trial& trial) const;
+    void offer_without(const Trial& trial);
+    Choice choice_of(bool is_shared) const;
     std::optional<Prediction> predict(const NodeNeed& need, const Trial& trial, std::uint32_t n,
                                       Seconds now);
 
@@ -75,7 +77,8 @@ class Linear final : public Select {
     std::vector<std::uint16_t> taken_alone_; // jobs there that share with nobody
     std::unordered_map<JobIndex, Running> running_;
     ExpectedEnds ends_;
-    NodeSet offered_, chosen_; // kept to save allocations
+    std::vector<std::uint16_t> n_left_; // jobs on nodes, without those that make way
+    NodeSet offered_, chosen_;          // kept to save allocations
     std::uint64_t n_steps_ = 0;
 };
 
@@ -141,16 +144,20 @@ std::optional<Choice> Linear::run_now(const Trial& trial) {
         if (!choose_by_weight(need)) {
             continue;
         }
-        Choice choice{
-            .nodes = chosen_, .hosts = {}, .cpus = 0, .whole_nodes = false, .is_shared = most > 1};
-        chosen_.for_each([&](NodeIndex index) {
-            const Node& node = settings_.nodes[index];
-            choice.cpus += node.cpus;
-            choice.hosts.append({node.first_host, node.first_host + node.n_hosts - 1});
-        });
-        return choice;
+        return choice_of(most > 1);
     }
     return std::nullopt;
+}
+
+Choice Linear::choice_of(bool is_shared) const {
+    Choice choice{
+        .nodes = chosen_, .hosts = {}, .cpus = 0, .whole_nodes = false, .is_shared = is_shared};
+    chosen_.for_each([&](NodeIndex index) {
+        const Node& node = settings_.nodes[index];
+        choice.cpus += node.cpus;
+        choice.hosts.append({node.first_host, node.first_host + node.n_hosts - 1});
+    });
+    return choice;
 }
 
 std::optional<Prediction> Linear::will_run(const Trial& trial, Seconds now, bool now_only) {
@@ -163,24 +170,42 @@ std::optional<Prediction> Linear::will_run(const Trial& trial, Seconds now, bool
             }
         });
     }
-    const std::uint32_t n = offered_.count();
-    if (n >= need.min_nodes && fits(offered_, need)) {
+    if (offered_.count() >= need.min_nodes && fits(offered_, need)) {
         return Prediction{now, chosen_};
+    }
+    if (!trial.gone.empty() || !trial.over.empty()) {
+        offer_without(trial);
+        if (offered_.count() >= need.min_nodes && fits(offered_, need)) {
+            return Prediction{now, chosen_};
+        }
     }
     if (now_only) {
         return std::nullopt;
     }
-    return predict(need, trial, n, now);
+    return predict(need, trial, offered_.count(), now);
 }
 
-std::optional<NodeSet> Linear::fits_without(const Trial& trial, std::span<const JobIndex> gone) {
+// Nodes that have no job but such as make way, into `offered_`.
+void Linear::offer_without(const Trial& trial) {
+    n_left_ = n_jobs_;
     offered_ = free_;
-    for (const JobIndex job : gone) {
-        offered_ |= running_.at(job).nodes;
+    for (const std::span<const JobIndex> jobs : {trial.gone, trial.over}) {
+        for (const JobIndex job : jobs) {
+            running_.at(job).nodes.for_each([&](NodeIndex node) {
+                if (--n_left_[node] == 0) {
+                    offered_.add(node);
+                }
+            });
+        }
     }
     offered_ &= trial.candidates;
+}
+
+std::optional<Choice> Linear::run_without(const Trial& trial) {
+    offer_without(trial);
     offered_ -= states_.completing;
-    return choose_by_weight(need_of(trial)) ? std::optional(chosen_) : std::nullopt;
+    return choose_by_weight(need_of(trial)) ? std::optional(choice_of(jobs_a_node(trial) > 1))
+                                            : std::nullopt;
 }
 
 // Takes running jobs away from `offered_`, which has n nodes, in the order of their expected ends.

@@ -5,7 +5,9 @@
 #include "slurm/accounting.hpp"
 #include "slurm/node_set.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -145,6 +147,12 @@ struct Parameters {
     bool preempt_strict_order = false;
     std::uint32_t preempt_reorder_count = 1;
     Seconds preempt_exempt_time = 0;
+    std::uint32_t min_exempt_priority = std::numeric_limits<std::uint32_t>::max();
+    bool preempts_within = false; // a QOS, by priority
+    bool gang = false;            // jobs that share cores or nodes take turns
+    Seconds time_slice = 30;
+    Seconds message_timeout = 10;
+    Seconds requeue_delay = 121; // until credentials of the last attempt have expired
 
     SelectParameters select = {};
     CostModel cost = {};
@@ -176,5 +184,14 @@ struct Settings {
 
     std::uint32_t n_nodes() const { return static_cast<std::uint32_t>(nodes.size()); }
 };
+
+// Whether several jobs may be given the same cores.
+inline bool shares_cores(const Settings& settings) {
+    return settings.parameters.gang ||
+           std::ranges::any_of(settings.partitions, [](const Partition& partition) {
+               return partition.oversubscribe >= Oversubscribe::yes &&
+                      partition.oversubscribe_jobs > 1;
+           });
+}
 
 } // namespace noctule::slurm

@@ -43,6 +43,8 @@ struct Statistics {
     std::uint64_t n_yields = 0;
     std::uint64_t n_abandoned = 0; // backfill passes given up after a yield, or out of time
     std::uint64_t n_timed_out = 0; // jobs killed at their limits
+    std::uint64_t n_preempted = 0; // jobs cancelled or requeued for others
+    std::uint64_t n_suspended = 0; // times that a job was
     bool keeps_passes = false;
     std::vector<PassRecord> passes = {}; // where somebody asked for them
 

@@ -42,7 +42,7 @@ struct Site {
     std::vector<JobIndex> candidates(std::uint32_t partition, Seconds now = 1000) const {
         std::vector<JobIndex> jobs;
         const Preemption preemption(settings, requests);
-        for (const RunningJob& one : preemption.candidates(5, partition, running(), now)) {
+        for (const RunningJob& one : preemption.candidates({5, partition, 0}, running(), now)) {
             jobs.push_back(one.job);
         }
         return jobs;
@@ -146,21 +146,25 @@ void plugins_fit_jobs_without_others() {
         const auto select = (is_linear ? make_select_linear : make_select_cons)(settings, states);
         const Request one{.partitions = {0}, .max_nodes = 1};
         const Request two{.partitions = {0}, .min_nodes = 2, .max_nodes = 2};
-        const auto trial = [&](const Request& request) {
+        const auto trial = [&](const Request& request, std::span<const JobIndex> gone = {}) {
             return Trial{9,
                          request,
                          settings.partitions[0],
                          settings.partitions[0].nodes,
                          request.min_nodes,
-                         request.max_nodes};
+                         request.max_nodes,
+                         no_date,
+                         gone};
         };
         for (const JobIndex job : {0U, 1U}) {
             select->allocate(job, one, *select->run_now(trial(one)), 1000);
         }
-        CHECK(!select->fits_without(trial(one), {}));
-        CHECK(select->fits_without(trial(one), Jobs{1})->contains(1));
-        CHECK(!select->fits_without(trial(two), Jobs{1}));
-        CHECK(select->fits_without(trial(two), Jobs{1, 0})->count() == 2);
+        const Jobs second{1};
+        const Jobs both{1, 0};
+        CHECK(!select->run_without(trial(one)));
+        CHECK(select->run_without(trial(one, second))->nodes.contains(1));
+        CHECK(!select->run_without(trial(two, second)));
+        CHECK(select->run_without(trial(two, both))->nodes.count() == 2);
         CHECK(!select->run_now(trial(one))); // nothing has gone
     }
 }

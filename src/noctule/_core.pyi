@@ -189,6 +189,9 @@ class Record:
     def useful_time(self) -> numpy.typing.NDArray[numpy.float64]: ...
 
     @property
+    def suspended_time(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+    @property
     def power_state_hosts(self) -> list[HostSet]:
         """Hosts of each change of power states."""
 
@@ -1049,6 +1052,33 @@ class SlurmQos:
 
     @usage_factor_safe.setter
     def usage_factor_safe(self, arg: bool, /) -> None: ...
+
+    @property
+    def preempts(self) -> list[int]: ...
+
+    @preempts.setter
+    def preempts(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def preempts_within(self) -> bool: ...
+
+    @preempts_within.setter
+    def preempts_within(self, arg: bool, /) -> None: ...
+
+    @property
+    def grace_time(self) -> int: ...
+
+    @grace_time.setter
+    def grace_time(self, arg: int, /) -> None: ...
+
+    @property
+    def preempt_exempt_time(self) -> int | None: ...
+
+    @preempt_exempt_time.setter
+    def preempt_exempt_time(self, arg: int | None, /) -> None: ...
+
+    def set_preempt_mode(self, mode: int) -> None:
+        """Say what happens to its jobs, if not what the cluster says."""
 
 class SlurmAssociation:
     """An account, or a user in one."""

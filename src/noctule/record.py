@@ -132,6 +132,10 @@ class RecordLike(Protocol):
         """
 
     @property
+    def suspended_time(self) -> Floats:
+        """Seconds of each run in which it was suspended; empty where no job ever was."""
+
+    @property
     def metadata(self) -> Sequence[str]:
         """What the policy has written down about each job, or why it was interrupted."""
 
@@ -256,6 +260,7 @@ class PlainRecord:
     metadata: Sequence[str] = ()
     host_state_failed: Counts = field(default_factory=_no_counts)
     useful_time: Floats = field(default_factory=_no_floats)
+    suspended_time: Floats = field(default_factory=_no_floats)
 
     def hosts(self, row: int) -> HostSet:
         """Return the hosts of one row; none if the job never started."""

@@ -51,6 +51,8 @@ from noctule.schedule_files import (
     JOBS_FILE,
     RECORDED_SUBMIT_TIME,
     SCHEDULE_FILE,
+    SUSPENDED_TIME,
+    USEFUL_TIME,
     HostTotals,
     JobColumns,
     Totals,
@@ -171,7 +173,8 @@ class Schedule:
         """All jobs, in the order in which they ended, were rejected or cancelled."""
         import pandas as pd
 
-        others = [name for name in ("metadata", "useful_time") if len(getattr(self.record, name))]
+        few = ("metadata", USEFUL_TIME, SUSPENDED_TIME)
+        others = [name for name in few if len(getattr(self.record, name))]
         others += [RECORDED_SUBMIT_TIME] if self.moves_submissions else []
         names = (*COLUMNS, *others)
         data: dict[str, Any] = {name: self.column(name) for name in names}
@@ -360,6 +363,9 @@ class Schedule:
             energy=known_energy(columns),
             metadata=columns.metadata,
             useful_time=np.empty(0) if columns.useful_time is None else columns.useful_time,
+            suspended_time=np.empty(0)
+            if columns.suspended_time is None
+            else columns.suspended_time,
             **others,
         )
         recorded = columns.recorded_submit_time
@@ -442,6 +448,7 @@ class Schedule:
             else printed,
             metadata=self.record.metadata,
             useful_time=self.record.useful_time if len(self.record.useful_time) else None,
+            suspended_time=self.record.suspended_time if len(self.record.suspended_time) else None,
             recorded_submit_time=self.column(RECORDED_SUBMIT_TIME)
             if self.moves_submissions
             else None,

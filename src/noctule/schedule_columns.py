@@ -93,6 +93,7 @@ MAKERS: Mapping[str, Callable[[Schedule], npt.NDArray[Any]]] = {
     "energy": _energy,
     "stretch": _stretch,
     "useful_time": lambda s: s.record.useful_time,
+    "suspended_time": lambda s: s.record.suspended_time,
     RECORDED_SUBMIT_TIME: _recorded,
     "metadata": lambda s: np.array(s.record.metadata or [""] * len(s), dtype=object),
 }

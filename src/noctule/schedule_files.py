@@ -42,8 +42,10 @@ JOBS_COLUMNS = (
     "consumed_energy",
     "metadata",
 )
-#: Further columns: where jobs may be interrupted, and where users have moved their submissions.
+#: Further columns: where jobs may be interrupted, where some were suspended, and where users have
+#: moved their submissions.
 USEFUL_TIME = "useful_time"
+SUSPENDED_TIME = "suspended_time"
 RECORDED_SUBMIT_TIME = "recorded_submit_time"
 USER = "user"
 HOST_STATES_COLUMNS = (
@@ -98,6 +100,7 @@ class JobColumns:
     consumed_energy: Floats | None = None
     metadata: Sequence[str] = ()
     useful_time: Floats | None = None
+    suspended_time: Floats | None = None
     recorded_submit_time: Floats | None = None
     user: Sequence[Any] | npt.NDArray[Any] | None = None
 
@@ -121,6 +124,7 @@ def jobs_text(columns: JobColumns, hosts_text: HostTexts) -> Iterator[str]:
     """Yield jobs.csv in pieces; `hosts_text(first, last)` gives the hosts of some rows."""
     given = {
         USEFUL_TIME: columns.useful_time,
+        SUSPENDED_TIME: columns.suspended_time,
         RECORDED_SUBMIT_TIME: columns.recorded_submit_time,
     }
     others = {name: values for name, values in given.items() if values is not None}

@@ -26,6 +26,7 @@ from noctule.schedule_files import (
     FINAL_STATES,
     HOST_STATES_COLUMNS,
     RECORDED_SUBMIT_TIME,
+    SUSPENDED_TIME,
     USEFUL_TIME,
     JobColumns,
 )
@@ -53,6 +54,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "consumed_energy": ("consumed_energy", "energy"),
     "metadata": ("metadata",),
     "useful_time": (USEFUL_TIME,),
+    "suspended_time": (SUSPENDED_TIME,),
     "recorded_submit_time": (RECORDED_SUBMIT_TIME,),
 }
 _HOST_STATE_FIELDS = {
@@ -190,6 +192,7 @@ def read_jobs(path: Path, parse: Callable[[str], HostSet]) -> JobFile:
         consumed_energy=_given(table, "consumed_energy", np.full(len(table), -1.0)),
         metadata=_metadata(table),
         useful_time=_seconds(table, "useful_time"),
+        suspended_time=_seconds(table, "suspended_time"),
         recorded_submit_time=_seconds(table, "recorded_submit_time"),
     )
     _refuse_duplicates(table, columns)

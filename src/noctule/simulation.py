@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Unpack
 
 from noctule import _core
-from noctule.columns import KIND_PROGRAM
+from noctule.columns import KIND_DELAY, KIND_PROGRAM
 from noctule.errors import DecisionError, InputError, NoctuleError
 from noctule.external_events import KINDS, ExternalEvents
 from noctule.hierarchy import groups_of
@@ -274,7 +274,9 @@ class Simulation:
         """Return the machine that the run needs, if timers are not enough for it."""
         options, platform = self.options, self.platform
         programs = bool((self.workload.table.kind == KIND_PROGRAM).any())
-        wanted = programs or options.machine or options.share_hosts or options.batsim_latency
+        # Delays on shared hosts do not slow each other: they keep their timers.
+        shares = options.share_hosts and bool((self.workload.table.kind != KIND_DELAY).any())
+        wanted = programs or options.machine or shares or options.batsim_latency
         wanted = wanted or has_availabilities(platform)
         # Jobs that have their hosts to themselves need no machine to have their joules counted.
         # Hosts that fail are switched off, which only a machine can do.

@@ -23,6 +23,7 @@ from noctule.slurm.conf.values import (
     number,
     setting,
 )
+from noctule.units import shown
 
 Where = Callable[[str], str]
 
@@ -185,6 +186,10 @@ class Select(Section):
             yield f"{key}: CR_Memory alone consumes no cores"
 
 
+_PREEMPT_COUNTS = ("reorder_count", "min_exempt_priority")
+_PREEMPT_FLAGS = ("youngest_first", "strict_order")
+
+
 @dataclass(frozen=True, slots=True)
 class Preemption(Section):
     """Which jobs make way for others, and how."""
@@ -204,9 +209,35 @@ class Preemption(Section):
     time_slice: int = setting(
         "SchedulerTimeSlice", number(5, 65_533, unit="seconds"), 30, "Of gang scheduling."
     )
+    parameters: tuple[str, ...] = setting(
+        "PreemptParameters",
+        WORDS,
+        (),
+        "youngest_first, strict_order, reorder_count=n, min_exempt_priority=n; others are told.",
+    )
+
+    def has(self, name: str) -> bool:
+        """Tell whether PreemptParameters name an option."""
+        return any(word.partition("=")[0].lower() == name for word in self.parameters)
+
+    def count(self, name: str) -> int | None:
+        """Return the number that PreemptParameters give an option, if they do."""
+        for word in self.parameters:
+            found, _, text = word.partition("=")
+            if found.lower() == name and text.strip().isdecimal():
+                return min(int(text), 2**32 - 1)
+        return None
+
+    def _odd_parameters(self, where: str) -> Iterable[str]:
+        for word in self.parameters:
+            name, _, text = word.partition("=")
+            if name.lower() in _PREEMPT_COUNTS and not text.strip().isdecimal():
+                yield f"{where}: {name}: got {shown(text)}, expected a number; it is left out"
+            elif name.lower() not in (*_PREEMPT_COUNTS, *_PREEMPT_FLAGS):
+                yield f"{where}: {shown(word)} is left out"
 
     def contradictions(self, where: Where) -> Iterable[str]:
-        """Say what does not go together."""
+        """Say what does not go together, and what is left out."""
         key = where("PreemptMode")
         modes = set(self.preempt_mode)
         if "SUSPEND" in modes and "GANG" not in modes:
@@ -221,7 +252,7 @@ class Preemption(Section):
             raise InputError(
                 f"{key}: got {','.join(self.preempt_mode)} with preempt/none, expected OFF or GANG"
             )
-        return ()
+        return self._odd_parameters(where("PreemptParameters"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,8 @@ class Request:
         started: date at which it starts whatever else waits, on the hosts of `started_on`: it ran
             already when the record begins.
         suspended: seconds of its run in which it was suspended.
+        requeue: whether it waits again when it is preempted; None: as the configuration says.
+        ignores_term: whether it ends only KillWait after it was told to.
         het_group: number of its heterogeneous job, empty for none.
     """
 
@@ -111,6 +113,7 @@ class Request:
     suspended: float = 0.0
     switches: int = 0
     requeue: bool | None = None
+    ignores_term: bool = False
     het_group: str = ""
 
 

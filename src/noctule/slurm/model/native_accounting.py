@@ -11,7 +11,7 @@ from noctule.errors import InputError
 from noctule.slurm.conf.associations import Association, Associations, LimitSet, Qos
 from noctule.slurm.conf.settings import SlurmSettings
 from noctule.slurm.jobs.requests import Requests
-from noctule.slurm.model.native_settings import NO_BOUND, gres_kinds
+from noctule.slurm.model.native_settings import NO_BOUND, gres_kinds, preempt_mode
 from noctule.slurm.site.extras import Usage
 from noctule.units import shown
 
@@ -187,7 +187,7 @@ class AccountingCompiler:
             return core
         core.enforces_limits = told.enforces("limits")
         core.enforces_safely = told.enforces("safe")
-        core.qos = [self._core_qos(qos) for qos in self.associations.qos]
+        core.qos = self._core_qos_list(self.associations.qos)
         core.associations = self._core_associations(self.associations)
         return core
 
@@ -226,6 +226,18 @@ class AccountingCompiler:
                 associations[found].used = row.raw_usage
         if n_unknown:
             self.notes.append(f"usage of {n_unknown} unknown associations is left out")
+
+    def _core_qos_list(self, told: Sequence[Qos]) -> list[_core.SlurmQos]:
+        found = [self._core_qos(qos) for qos in told]
+        for qos, core in zip(told, found, strict=True):
+            core.preempts = [self._qos_number(name, f"QOS {qos.name}") for name in qos.preempt]
+            core.grace_time = qos.grace_time or 0
+            core.preempt_exempt_time = qos.preempt_exempt_time
+            modes = [word.strip().upper() for word in qos.preempt_mode.split(",")]
+            core.preempts_within = "WITHIN" in modes
+            if not {"CLUSTER", "", "WITHIN"} & set(modes) or len(modes) > 1:
+                core.set_preempt_mode(preempt_mode(modes))
+        return found
 
     def _core_qos(self, told: Qos) -> _core.SlurmQos:
         self._qos[told.name] = len(self._qos)

@@ -27,6 +27,7 @@ _SAME = (
     "exclusive",
     "contiguous",
     "oversubscribe",
+    "ignores_term",
     "time_min",
     "nice",
     "held",
@@ -106,6 +107,11 @@ class RequestCompiler:
                     default if value is None else self.epoch + math.floor(value)
                     for value in told[name]
                 ]
+        if "requeue" in told or not self.settings.ends.job_requeue:
+            usual = self.settings.ends.job_requeue
+            columns["requeue"] = [
+                int(usual if value is None else value) for value in self.requests.column("requeue")
+            ]
         if "suspended" in told:
             columns["suspended"] = [math.ceil(value) for value in told["suspended"]]
         if "priority" in told:
@@ -131,6 +137,10 @@ class RequestCompiler:
             ]
         if n := sum(map(bool, told.get("switches", ()))):
             self.notes.append(f"{n} jobs ask for a number of switches, which is left out")
+        if any(partition.exclusive_user for partition in self.settings.partitions):
+            n = sum(not user for user in self.requests.column("user"))
+            if n:
+                self.notes.append(f"{n} jobs have no user: for ExclusiveUser they are one user's")
         return columns
 
     def _least_memory(self) -> Iterator[int]:

@@ -56,9 +56,6 @@ _SAME = (
     "bf_licenses",
     "bf_one_resv_per_job",
     "bf_hetjob_immediate",
-    "preempt_youngest_first",
-    "preempt_strict_order",
-    "preempt_reorder_count",
 )
 
 
@@ -148,7 +145,6 @@ def _host_set(numbers: Sequence[int]) -> _core.HostSet:
 
 def _partition(partition: Partition) -> dict[str, float]:
     share, jobs = partition.oversubscribe
-    modes = partition.preempt_mode or ("OFF",)
     per_cpu = partition.def_mem_per_cpu_mb
     over = partition.over_time_limit
     return {
@@ -169,14 +165,14 @@ def _partition(partition: Partition) -> dict[str, float]:
         "oversubscribe_jobs": jobs,
         "exclusive_user": partition.exclusive_user,
         "least_loaded_nodes": partition.lln,
-        "preempt_mode": next((_PREEMPT_MODES.index(m) for m in modes if m in _PREEMPT_MODES), 0),
+        "preempt_mode": preempt_mode(partition.preempt_mode or ()),
         "grace_time": partition.grace_time,
         "over_time_limit": NO_MINUTES if over is None else over,
     }
 
 
 def _parameters(settings: SlurmSettings, *, bsc: bool) -> dict[str, float]:
-    scheduling, ends, preemption = settings.scheduling, settings.ends, settings.preemption
+    scheduling, ends = settings.scheduling, settings.ends
     limits = settings.limits.enforce_part_limits
     parameters: dict[str, float] = {name: float(getattr(scheduling, name)) for name in _SAME}
     parameters |= {
@@ -195,12 +191,8 @@ def _parameters(settings: SlurmSettings, *, bsc: bool) -> dict[str, float]:
         "suspend_rate": settings.power.suspend_rate,
         "resume_rate": settings.power.resume_rate,
         "suspend_timeout": settings.power.suspend_timeout,
-        "preempt_type": _PREEMPT_TYPES.index(preemption.preempt_type),
-        "preempt_exempt_time": preemption.exempt_time or 0,
-        "preempt_mode": next(
-            (_PREEMPT_MODES.index(m) for m in preemption.preempt_mode if m in _PREEMPT_MODES), 0
-        ),
     }
+    parameters |= _preemption(settings)
     select = settings.select
     parameters |= {
         "select.type": (0 if select.is_linear else _SELECT_TYPES.index(select.select_type)),
@@ -213,3 +205,34 @@ def _parameters(settings: SlurmSettings, *, bsc: bool) -> dict[str, float]:
         "select.pack_serial_at_end": scheduling.pack_serial_at_end,
     }
     return parameters
+
+
+def preempt_mode(words: Sequence[str]) -> int:
+    """Return the number of what happens to jobs that are preempted."""
+    return next((_PREEMPT_MODES.index(word) for word in words if word in _PREEMPT_MODES), 0)
+
+
+def shares_hosts(settings: SlurmSettings) -> bool:
+    """Tell whether jobs may be given cores or nodes of others."""
+    return "GANG" in settings.preemption.preempt_mode or any(
+        share in ("YES", "FORCE") and jobs > 1
+        for share, jobs in (partition.oversubscribe for partition in settings.partitions)
+    )
+
+
+def _preemption(settings: SlurmSettings) -> dict[str, float]:
+    told, scheduling = settings.preemption, settings.scheduling
+    reorder, exempt = told.count("reorder_count"), told.count("min_exempt_priority")
+    return {
+        "preempt_type": _PREEMPT_TYPES.index(told.preempt_type),
+        "preempt_mode": preempt_mode(told.preempt_mode),
+        "preempt_exempt_time": told.exempt_time or 0,
+        "preempt_youngest_first": (scheduling.preempt_youngest_first or told.has("youngest_first")),
+        "preempt_strict_order": scheduling.preempt_strict_order or told.has("strict_order"),
+        "preempt_reorder_count": scheduling.preempt_reorder_count if reorder is None else reorder,
+        "min_exempt_priority": NO_BOUND if exempt is None else exempt,
+        "preempts_within": "WITHIN" in told.preempt_mode,
+        "gang": "GANG" in told.preempt_mode,
+        "time_slice": told.time_slice,
+        "message_timeout": settings.ends.message_timeout,
+    }

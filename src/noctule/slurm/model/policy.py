@@ -1,7 +1,7 @@
 """The model of Slurm: a configuration and requests become a policy for simulate().
 
 A host of the platform is a node, or where nodes are shared a core; see `hosts_of_nodes`. Time
-limits are the model's to enforce, and hosts stay unusable for a moment after a job: `RUN_OPTIONS`
+limits are the model's to enforce, and hosts stay unusable for a moment after a job: `run_options`
 are the options of a run that this needs.
 """
 
@@ -25,7 +25,7 @@ from noctule.slurm.jobs.requests import Requests
 from noctule.slurm.model.clocks import PASS_KINDS, Clocks, PassKind
 from noctule.slurm.model.native_accounting import AccountingCompiler
 from noctule.slurm.model.native_requests import RequestCompiler
-from noctule.slurm.model.native_settings import core_settings, hosts_of_nodes
+from noctule.slurm.model.native_settings import core_settings, hosts_of_nodes, shares_hosts
 from noctule.slurm.model.power import with_power_saving
 from noctule.slurm.site.extras import Usage
 from noctule.windows import Windows
@@ -38,6 +38,8 @@ RUN_OPTIONS: OptionValues = {
     "reject_oversized": False,
     "epilogue_delay": COMPLETION_DELAY,
 }
+
+
 _SCHEDULERS = ("", "Main", "Backfill")
 _REASONS = (
     "begin time",
@@ -54,9 +56,10 @@ _REASONS = (
 )
 
 
-def run_options(clocks: Clocks) -> OptionValues:
+def run_options(settings: SlurmSettings, clocks: Clocks) -> OptionValues:
     """Return the options of a run; in BSC's simulator the nodes of a job are free at its end."""
-    return {**RUN_OPTIONS, "epilogue_delay": 0.0} if clocks.mode == "bsc" else RUN_OPTIONS
+    options: OptionValues = {**RUN_OPTIONS, "share_hosts": shares_hosts(settings)}
+    return {**options, "epilogue_delay": 0.0} if clocks.mode == "bsc" else options
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +221,10 @@ def simulate_slurm(
         associations=associations,
     )
     hosts, usual = with_power_saving(
-        settings, platform or platform_of(settings), run_options(model.clocks), boot_seconds
+        settings,
+        platform or platform_of(settings),
+        run_options(settings, model.clocks),
+        boot_seconds,
     )
     schedule = simulate(
         hosts,

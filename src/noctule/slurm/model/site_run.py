@@ -16,7 +16,7 @@ import numpy as np
 
 from noctule.columns import Floats
 from noctule.policy import Policy
-from noctule.record import STATE_WORDS
+from noctule.record import STATE_WORDS, attempted_id
 from noctule.schedule import Schedule
 from noctule.simulation import simulate
 from noctule.slurm.conf.associations import Associations, Qos
@@ -34,7 +34,8 @@ class SiteRun:
     """What the model made of a site's jobs.
 
     Attributes:
-        start: dates, in the order of the workload; not a number where a job never started.
+        start: dates, in the order of the workload; not a number where a job never started. Of a
+            job that was requeued these are those of its last attempt, as are all other columns.
         end: likewise.
         state: how far each job came, as schedules say it.
         scheduler: Main, Backfill, or "" by job.
@@ -85,7 +86,7 @@ def run_site(
         keep_reasons=keep_reasons,
     )
     platform, options = with_power_saving(
-        site.settings, site.platform, run_options(clocks), site.extras.boot_seconds
+        site.settings, site.platform, run_options(site.settings, clocks), site.extras.boot_seconds
     )
     schedule = simulate(
         platform,
@@ -98,16 +99,18 @@ def run_site(
     record = schedule.record
     start, end = np.full(n_jobs, np.nan), np.full(n_jobs, np.nan)
     state, rows = ["waiting"] * n_jobs, [-1] * n_jobs
-    for row, job in enumerate(record.job.tolist()):
-        if job < n_jobs:
-            start[job], end[job] = record.start_time[row], record.finish_time[row]
-            state[job], rows[job] = STATE_WORDS[record.state[row]], row
+    schedulers = model.schedulers()
+    started_by = schedulers[:n_jobs]
+    for row, index, job in _attempts(site, schedule):
+        start[job], end[job] = record.start_time[row], record.finish_time[row]
+        state[job], rows[job] = STATE_WORDS[record.state[row]], row
+        started_by[job] = schedulers[index]
     passes = model.passes() if keep_passes else []
     return SiteRun(
         start=start,
         end=end,
         state=state,
-        scheduler=model.schedulers(),
+        scheduler=started_by,
         rows=rows,
         schedule=schedule,
         statistics=model.statistics(),
@@ -117,6 +120,19 @@ def run_site(
         reasons=model.reasons if keep_reasons else None,
         boots=model.boots(),
     )
+
+
+def _attempts(site: SlurmSite, schedule: Schedule) -> Iterator[tuple[int, int, int]]:
+    """Yield rows with their jobs, and the jobs of the workload that those stand for, in order."""
+    n_jobs = len(site.workload)
+    jobs = schedule.record.job.tolist()
+    again = [row for row, job in enumerate(jobs) if job >= n_jobs]
+    yield from ((row, job, job) for row, job in enumerate(jobs) if job < n_jobs)
+    if again:
+        positions = {str(name): i for i, name in enumerate(site.workload.job_ids.tolist())}
+        ids = schedule.column("job_id")
+        for row in sorted(again, key=jobs.__getitem__):
+            yield row, jobs[row], positions[attempted_id(ids[row])]
 
 
 def known_associations(site: SlurmSite) -> tuple[Associations | None, tuple[str, ...]]:

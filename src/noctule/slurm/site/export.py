@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from noctule._core import HostSet
 from noctule.errors import InputError
-from noctule.record import JobState
+from noctule.record import JobState, attempted_id
 from noctule.schedule import Schedule
 from noctule.slurm.conf.hostlist import compress_hosts
 from noctule.slurm.jobs.requests import NO_LIMIT, Request
@@ -54,6 +54,7 @@ class _Outcome:
     n_cpus: int
     limit: int | None
     partition: str
+    suspended: int
 
 
 def sacct_text(site: SlurmSite, schedule: Schedule) -> Iterator[str]:
@@ -74,43 +75,60 @@ def completion_text(site: SlurmSite, schedule: Schedule) -> Iterator[str]:
 
 
 def _outcomes(site: SlurmSite, schedule: Schedule) -> Iterator[_Outcome]:
-    record = schedule.record
-    ids = [str(job_id) for job_id in schedule.column("job_id").tolist()]
-    row_of = {job_id: row for row, job_id in enumerate(ids)}
+    rows_of: dict[str, list[int]] = {}
+    for row, job_id in enumerate(schedule.column("job_id").tolist()):
+        rows_of.setdefault(attempted_id(job_id), []).append(row)
     own = list(map(str, site.workload.job_ids.tolist()))
-    if not set(own) & set(row_of):
+    if not set(own) & set(rows_of):
         raise InputError("result: none of its jobs is one of the site, expected a run of its jobs")
     places = _Places(site)
     for i, job_id in enumerate(own):
-        row = row_of.get(job_id)
-        request: Request = site.requests[i]
-        submit = site.origin + int(site.workload.submit_time[i])
-        state, hosts = "PENDING", HostSet()
-        dates: tuple[int | None, int | None] = (None, None)
-        if row is not None:
-            dates = (
-                _second(site, float(record.start_time[row])),
-                _second(site, float(record.finish_time[row])),
-            )
-            if dates[1] is None and record.state[row] in (JobState.CANCELLED, JobState.REJECTED):
-                dates = (dates[0], _left(site, i))
-            state = _state(JobState(int(record.state[row])), dates, request.limit)
-            hosts = record.hosts(row) if dates[0] is not None else hosts
-        names, n_cpus = places.of(hosts)
-        yield _Outcome(
-            job_id=job_id,
-            request=request,
-            state=state,
-            submit=submit,
-            eligible=max(submit, site.origin + int(request.begin or 0)),
-            start=dates[0],
-            end=dates[1],
-            nodes=compress_hosts(names),
-            n_nodes=len(names),
-            n_cpus=n_cpus,
-            limit=request.limit,
-            partition=site.partition_of(request),
+        # attempts of one job end one after the other
+        found: Sequence[int | None] = rows_of.get(job_id) or (None,)
+        for attempt in found:
+            yield _outcome(site, schedule, places, (i, job_id, attempt))
+
+
+def _outcome(
+    site: SlurmSite, schedule: Schedule, places: _Places, which: tuple[int, str, int | None]
+) -> _Outcome:
+    """Return what became of an attempt of a job: its position, its id and its row, if any."""
+    i, job_id, row = which
+    record = schedule.record
+    request: Request = site.requests[i]
+    submit = site.origin + int(site.workload.submit_time[i])
+    state, hosts, suspended = "PENDING", HostSet(), 0
+    dates: tuple[int | None, int | None] = (None, None)
+    if row is not None:
+        if int(record.job[row]) != i:  # a further attempt comes when the last one has gone
+            submit = site.origin + int(record.submit_time[row])
+        dates = (
+            _second(site, float(record.start_time[row])),
+            _second(site, float(record.finish_time[row])),
         )
+        if dates[1] is None and record.state[row] in (JobState.CANCELLED, JobState.REJECTED):
+            dates = (dates[0], _left(site, i))
+        note = record.metadata[row] if len(record.metadata) else ""
+        state = _state(JobState(int(record.state[row])), dates, request.limit, note)
+        hosts = record.hosts(row) if dates[0] is not None else hosts
+        if len(record.suspended_time):
+            suspended = round(float(record.suspended_time[row]))
+    names, n_cpus = places.of(hosts)
+    return _Outcome(
+        job_id=job_id,
+        request=request,
+        state=state,
+        submit=submit,
+        eligible=max(submit, site.origin + int(request.begin or 0)),
+        start=dates[0],
+        end=dates[1],
+        nodes=compress_hosts(names),
+        n_nodes=len(names),
+        n_cpus=n_cpus,
+        limit=request.limit,
+        partition=site.partition_of(request),
+        suspended=suspended,
+    )
 
 
 def _left(site: SlurmSite, index: int) -> int:
@@ -120,9 +138,18 @@ def _left(site: SlurmSite, index: int) -> int:
     return site.origin + math.floor(cancel if math.isfinite(cancel) else submit)
 
 
-def _state(state: JobState, dates: tuple[int | None, int | None], limit: int | None) -> str:
-    """Name a state as Slurm does; a job that was killed after its limit was killed for it."""
+def _state(
+    state: JobState, dates: tuple[int | None, int | None], limit: int | None, note: str
+) -> str:
+    """Name a state as Slurm does; a job that was killed after its limit was killed for it.
+
+    What a run notes about a job says whether it made way for another, or lost a node.
+    """
     start, end = dates
+    if state == JobState.KILLED and note.startswith("preempted"):
+        return "PREEMPTED"
+    if state == JobState.FAILED and note.startswith("host "):
+        return "NODE_FAIL"
     if state == JobState.KILLED and None not in (start, end, limit):
         assert start is not None
         assert end is not None
@@ -173,7 +200,7 @@ def _sacct_row(outcome: _Outcome) -> dict[str, str]:
         "Eligible": str(outcome.eligible),
         "Start": "Unknown" if outcome.start is None else str(outcome.start),
         "End": "Unknown" if outcome.end is None else str(outcome.end),
-        "Suspended": "00:00:00",
+        "Suspended": _clock_text(outcome.suspended),
         "State": outcome.state,
         "ExitCode": "1:0" if outcome.state == "FAILED" else "0:0",
         "Partition": outcome.partition,
@@ -201,6 +228,12 @@ def _gres_words(request: Request) -> list[str]:
         f"gres/{':'.join(filter(None, (gres.name, gres.kind)))}={amount}"
         for gres, amount in amounts
     ]
+
+
+def _clock_text(seconds: int) -> str:
+    days, rest = divmod(seconds, 86_400)
+    clock = f"{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
+    return f"{days}-{clock}" if days else clock
 
 
 def _limit_text(minutes: int | None) -> str:

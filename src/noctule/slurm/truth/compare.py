@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from noctule.errors import InputError
 from noctule.profile import Delay
+from noctule.record import attempted_id
 from noctule.schedule import Schedule
 from noctule.slurm.conf.associations import Associations, read_associations, read_qos
 from noctule.slurm.conf.hostlist import compress_hosts
@@ -261,7 +262,13 @@ class Case:
     def _found(self, schedule: Schedule) -> Starts:
         names = ("job_id", "start_time", "finish_time", "hosts")
         rows = zip(*(schedule.column(name).tolist() for name in names), strict=True)
-        found = [self._start(schedule, *row) for row in rows if row[0] not in self._cancelled]
+        # of a job that was requeued the last attempt, as a set has it
+        last = {int(attempted_id(job_id)): row for job_id, *row in rows}
+        found = [
+            self._start(schedule, job_id, *row)
+            for job_id, row in last.items()
+            if job_id not in self._cancelled
+        ]
         return sorted(found, key=lambda one: one.job_id)
 
     def _start(
