@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -144,15 +145,15 @@ class RequestCompiler:
         return columns
 
     def _least_memory(self) -> Iterator[int]:
-        """Yield the megabytes that a node must have for each job; 0 where all or none have them.
+        """Yield the memory of the smallest nodes that have enough for each job; 0: all or none do.
 
         Slurm leaves out nodes that are too small before it asks where and when a job fits.
         """
-        sizes = [node.memory_mb for node in self.settings.nodes]
+        sizes = sorted({node.memory_mb for node in self.settings.nodes})
         names = ("memory_mb", "memory_is_per_cpu", "cpus_per_task", "tasks_per_node")
         for memory, is_per_cpu, cpus, tasks in zip(*map(self.requests.column, names), strict=True):
             least = (memory or 0) * (cpus * max(1, tasks) if is_per_cpu else 1)
-            yield least if min(sizes) < least <= max(sizes) else 0
+            yield sizes[bisect_left(sizes, least)] if sizes[0] < least <= sizes[-1] else 0
 
     def _allowed_nodes(self, features: str, least_mb: int) -> list[int]:
         nodes = self.settings.nodes
