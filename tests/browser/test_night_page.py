@@ -297,3 +297,16 @@ def test_keys_move_zoom_and_help(open_page, night_page):
     assert page.locator("#help").is_visible()
     page.keyboard.press("Escape")
     assert not page.locator("#help").is_visible()
+
+
+def test_jumping_to_a_table_keeps_the_view(open_page, night_page):
+    page = open_page(night_page, "t=200000~300000&job=600")
+    page.get_by_role("navigation").get_by_role("button", name="Jobs", exact=True).click()
+    settled(page)
+    assert 0 <= page.locator("#jobs").bounding_box()["y"] < 200
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    settled(page)
+    assert page.evaluate("document.activeElement.id") == "panels"
+    assert period(page) == [200_000, 300_000]
+    assert view_in_address(page)["job"] == "600"

@@ -25,6 +25,7 @@ const buildPage = async () => {
   keepAddress(view);
   buildSearch(document.getElementById("search"), page);
   buildKeyboard(page);
+  buildSkipping();
   await buildChosenJob(document.getElementById("chosen"), page);
   await buildPanels(document.getElementById("panels"), page);
   document.documentElement.dataset.state = "ready";

@@ -17,5 +17,19 @@ const buildPanels = async (target, page) => {
     );
     target.append(section);
     if ((await panel.build(body, page)) === false) section.remove();
+    else document.getElementById("contents").append(jumpTo(section, panel.title));
   }
+};
+
+// The address tells the view, so that a link to a place in the page is a button.
+const jumpTo = (section, title) =>
+  element("button", { type: "button", onclick: () => section.scrollIntoView() }, title);
+
+const buildSkipping = () => {
+  const panels = document.getElementById("panels");
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    panels.focus();
+    panels.scrollIntoView();
+  });
 };
