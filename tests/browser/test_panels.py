@@ -207,3 +207,18 @@ def test_runs_in_which_nothing_ended_have_panels_too(open_page, tmp_path):
         "empty / stopped": "",
     }
     assert "3 are only in the first, 0 only in the second" in page.locator("#movers p").inner_text()
+
+
+def test_the_wait_of_a_chosen_job_is_told_interval_by_interval(open_page, night_page, night):
+    waits = Waits(night[1].schedule)
+    row = max(range(len(night[1].schedule)), key=lambda row: len(waits.explain_row(row).intervals))
+    expected = waits.explain_row(row)
+    assert len(expected.intervals) > 2
+    page = open_page(night_page, f"job={expected.job_id}&runs=1")
+    told = exported(page, "wait")
+    assert [(float(one["from"]), float(one["to"]), one["cause"]) for one in told] == [
+        (one.begin, one.end, one.cause.value) for one in expected.intervals
+    ]
+    page.evaluate("noctule.view.set('job', null)")
+    settled(page)
+    assert page.locator("#wait table").is_hidden()

@@ -14,7 +14,7 @@ from noctule import HostSet, Schedule
 from noctule.errors import InputError
 from noctule.external_events import ExternalEvent, ExternalEvents
 from noctule.record import JobState
-from noctule.waits import Cause, Waits, explain, wait_totals
+from noctule.waits import Cause, Waits, explain, wait_intervals, wait_totals
 from noctule.windows import Maintenance, Reservation, Windows
 
 
@@ -274,3 +274,20 @@ def test_late_dates_of_a_file_are_as_good_as_those_of_the_run(tmp_path):
     schedule.save(tmp_path)
     expected = [(late + 1, late + 10, Cause.BUSY, ("a",))]
     assert told(schedule, "b") == told(Schedule.load(tmp_path), "b") == expected
+
+
+def test_intervals_of_all_jobs_are_those_of_each():
+    jobs = [job(str(i), hosts=1 + i % 4, submit=i, walltime=20) for i in range(30)]
+    schedule = run("easy", jobs)
+    waits = Waits(schedule)
+    found = wait_intervals(schedule)
+    for row in range(len(schedule)):
+        mine = np.flatnonzero(found.row == row)
+        told = [(found.begin[i], found.end[i], found.causes[found.cause[i]]) for i in mine]
+        expected = waits.explain_row(row).intervals
+        assert told == [(one.begin, one.end, one.cause) for one in expected]
+    assert wait_intervals(schedule, most=5) is None
+
+
+def test_an_empty_schedule_has_no_intervals():
+    assert len(wait_intervals(a_schedule([])).row) == 0

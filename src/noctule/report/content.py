@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from noctule.record import STATE_WORDS, Floats, has_ended
 from noctule.report.packing import PackedColumn, Packer, scale_of
-from noctule.report.panel_data import capacity_columns, wait_columns
+from noctule.report.panel_data import capacity_columns, interval_columns, wait_columns
 from noctule.report.runs import ReportRun, job_order
 from noctule.schedule import Schedule
 from noctule.timeseries import power, span_of
@@ -23,6 +23,7 @@ FORMAT = 1
 #: What panels of the page need besides the columns: a function of all runs, by the panel's name.
 PANELS: Mapping[str, Callable[[Sequence[ReportRun], Packer], Any]] = {
     "capacity": capacity_columns,
+    "wait_intervals": interval_columns,
     "waits": wait_columns,
 }
 

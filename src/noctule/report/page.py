@@ -45,6 +45,7 @@ _SCRIPTS = (
     "measures.js",
     "panel_metrics.js",
     "panel_waits.js",
+    "panel_intervals.js",
     "panel_capacity.js",
     "panel_fairness.js",
     "panel_movers.js",

@@ -10,7 +10,7 @@ import numpy as np
 from noctule.capacity import PARTS, Capacity, capacity
 from noctule.report.packing import PackedColumn, Packer, scale_of
 from noctule.report.runs import ReportRun, job_order
-from noctule.waits import wait_totals
+from noctule.waits import wait_intervals, wait_totals
 
 # Seconds are told to the microsecond, as dates are in files.
 _DIGITS = 6
@@ -30,6 +30,27 @@ def _waits(run: ReportRun, packer: Packer) -> list[Any]:
         if seconds.any():
             found.append([cause.value, packer.numbers(seconds, scale=scale_of(seconds))])
     return found
+
+
+def interval_columns(runs: Sequence[ReportRun], packer: Packer) -> list[dict[str, Any] | None]:
+    """Pack the intervals of all waits; None of runs that have too many."""
+    return [_intervals(run, packer) for run in runs]
+
+
+def _intervals(run: ReportRun, packer: Packer) -> dict[str, Any] | None:
+    found = wait_intervals(run.schedule, windows=run.windows, workload=run.workload)
+    if found is None:
+        return None
+    place = np.empty(len(run.schedule), dtype=np.intp)
+    place[job_order(run.schedule)] = np.arange(len(run.schedule))
+    scale = scale_of(found.begin, found.end)
+    return {
+        "causes": [cause.value for cause in found.causes],
+        "row": packer.integers(place[found.row], delta=True),
+        "begin": packer.numbers(found.begin, scale=scale, delta=scale is not None),
+        "end": packer.numbers(found.end, scale=scale, delta=scale is not None),
+        "cause": packer.integers(found.cause),
+    }
 
 
 def capacity_columns(

@@ -82,6 +82,12 @@ class Judge:
         time = np.union1d(kept.time, idle.time)
         return HostSteps(time, np.maximum(idle.at(time) - kept.at(time), 0), idle.before)
 
+    def n_pieces(self, stretches: Stretches) -> int:
+        """Return about how many pieces there would be, but for changes that windows bring."""
+        first = np.searchsorted(self._dates, stretches.begin, side="right")
+        last = np.searchsorted(self._dates, stretches.end, side="left")
+        return len(stretches) + int(np.maximum(last - first, 0).sum())
+
     def pieces(self, stretches: Stretches) -> Stretches:
         """Cut stretches wherever anything changes that a cause depends on."""
         first, last = stretches.begin.min(initial=math.inf), stretches.end.max(initial=-math.inf)
