@@ -118,6 +118,15 @@ bool AccountLimits::allows(JobIndex job, std::uint32_t partition, const Choice& 
     return note(job, check);
 }
 
+bool AccountLimits::allows_request(JobIndex job, std::uint32_t partition, Seconds now) {
+    if (!accounting_.enforces_limits) {
+        return true;
+    }
+    LimitCheck check(settings_);
+    check_with_nodes(check, make_case(job, partition, now), {});
+    return note(job, check);
+}
+
 std::uint32_t AccountLimits::max_nodes(JobIndex job, std::uint32_t partition) const {
     if (!accounting_.enforces_limits) {
         return no_bound;

@@ -26,6 +26,7 @@ class AccountLimits final : public Limits {
     bool may_submit(JobIndex job, Seconds now) override;
     bool allows(JobIndex job, std::uint32_t partition, Seconds now) override;
     bool allows(JobIndex job, std::uint32_t partition, const Choice& choice, Seconds now) override;
+    bool allows_request(JobIndex job, std::uint32_t partition, Seconds now) override;
     std::uint32_t max_nodes(JobIndex job, std::uint32_t partition) const override;
     bool plans_nothing(JobIndex job, std::uint32_t priority) const override;
 

@@ -20,6 +20,8 @@ class Limits {
     virtual bool allows(JobIndex, std::uint32_t /*partition*/, const Choice&, Seconds) {
         return true;
     }
+    // Whether it may start with what it asks for, wherever that is.
+    virtual bool allows_request(JobIndex, std::uint32_t /*partition*/, Seconds) { return true; }
     // Bounds of nodes and time within those of the request.
     virtual std::uint32_t max_nodes(JobIndex, std::uint32_t /*partition*/) const {
         return no_bound;

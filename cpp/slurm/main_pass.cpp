@@ -142,13 +142,17 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
         evictions_.look(record, job, moment.now);
         choice = evictions_.make_room(moment, record, trial);
     }
-    if (!choice) {
+    // A job that a limit holds back as well closes nothing, although its nodes are busy.
+    const bool allowed =
+        choice ? controller_.limits().allows(job, record.partition, *choice, moment.now)
+               : controller_.limits().allows_request(job, record.partition, moment.now);
+    if (!choice && allowed) {
         controller_.reasons().note(job, candidates_.count() < least ? Reason::reservation
                                                                     : Reason::resources);
         close(moment, record);
         return Outcome::busy;
     }
-    if (!controller_.limits().allows(job, record.partition, *choice, moment.now)) {
+    if (!allowed) {
         controller_.note_limit(job);
         if (stops) {
             close(moment, record);

@@ -109,6 +109,20 @@ def test_a_limit_holds_a_user_back_but_nobody_else():
     assert starts(LINEAR, jobs, ACCOUNTS + "QOS - 'normal':MaxJobsPerUser=1\n")[0] == free
 
 
+def test_a_job_that_a_limit_holds_back_closes_nothing_though_its_nodes_are_busy():
+    # ann has one of two nodes, and may have two: three are too many, whoever has the other one
+    conf = LINEAR + "AccountingStorageEnforce=limits\n"
+    both = {"min_nodes": 2, "max_nodes": 2}
+    jobs = [("ann", 0.0, 50.0, {}), ("ann", 5.0, 50.0, both), ("bob", 6.0, 50.0, {})]
+    free, _ = starts(conf, jobs)
+    limited, _ = starts(
+        conf, jobs, ACCOUNTS.replace("'ann':Fairshare=1", "'ann':Fairshare=1:GrpTRES=node=2")
+    )
+    assert free[2] > free[1] > 50
+    assert limited[2] < 10
+    assert limited[1] > 50
+
+
 def test_limits_of_accounts_count_all_who_are_in_them():
     conf = LINEAR + "AccountingStorageEnforce=limits\n"
     jobs = [("ann", 0.0, 50.0, {}), ("bob", 0.1, 50.0, {})]
