@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from noctule.campaign.about import About, read_about
 from noctule.campaign.description import Campaign
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from noctule.campaign.estimate import Estimate as TimeEstimate
 
 
+#: Every metric that a campaign may have measured.
+ALL_METRICS = (*METRICS, *ATTEMPTS, *REPLAY, *ENERGY, *FOOTPRINT, *OFFLINE)
 _WORDS = ("better", "worse", "larger", "smaller")
 
 
@@ -150,7 +152,8 @@ def show_result(
         data["comparisons"] = [asdict(one) for one in found.comparisons]
         data["notes"] += found.notes
         lines += [
-            f"{one.metric}{_level('', one.within)}: {_verdict(one)}" for one in found.comparisons
+            f"{one.metric}{_level('', one.within)}: {verdict_text(one)}"
+            for one in found.comparisons
         ]
     lines += [f"note: {note}" for note in dict.fromkeys(data["notes"])]
     return Result(data, Table(headers, rows), lines)
@@ -164,8 +167,7 @@ def axes_of(told: About, table: pd.DataFrame, by: str) -> list[str]:
 
 
 def _check_metrics(metrics: Sequence[str]) -> None:
-    families = (METRICS, ATTEMPTS, REPLAY, ENERGY, FOOTPRINT, OFFLINE)
-    known = {metric.name for family in families for metric in family}
+    known = {metric.name for metric in ALL_METRICS}
     for name in metrics:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
@@ -179,8 +181,8 @@ def _why_none(table: pd.DataFrame) -> str:
     return f"{counts}; the first error is: {errors.iloc[0]}" if len(errors) else counts
 
 
-def _verdict(found: Comparison) -> str:
-    """Name the two that are compared where the sentence does not."""
+def verdict_text(found: Comparison) -> str:
+    """Return a verdict; name the two that are compared where the sentence does not."""
     if any(found.verdict.startswith(f"{found.level} {word} than ") for word in _WORDS):
         return found.verdict
     return f"{found.level} and {found.reference}: {found.verdict}"
@@ -199,17 +201,32 @@ def _level(level: str, within: Mapping[str, Any]) -> str:
     return f"{level} [{apart}]" if apart else level
 
 
-def _bound_rows(table: pd.DataFrame, by: str, metrics: Sequence[str]) -> list[list[str]]:
-    """Return the means of the runs that bound the others."""
-    rows = []
+class BoundMean(NamedTuple):
+    """The mean of the runs that bound those of a level."""
+
+    bound: str
+    level: str
+    metric: str
+    n: int
+    mean: float
+
+
+def bound_means(table: pd.DataFrame, by: str, metrics: Sequence[str]) -> Iterator[BoundMean]:
+    """Yield the means of the runs that bound the others."""
     bounds = table[(table["bound"] != "") & (table["status"] == DONE)]
     for bound, runs in bounds.groupby("bound", sort=True):
         levels = runs[by].astype(object).where(runs[by].notna(), "any")
         for level, part in runs.groupby(levels, sort=False):
             for name in metrics:
-                mean = number_text(float(part[name].mean()))
-                rows.append([f"{level} ({bound})", name, str(len(part)), mean, "", ""])
-    return rows
+                mean = float(part[name].mean())
+                yield BoundMean(str(bound), str(level), name, len(part), mean)
+
+
+def _bound_rows(table: pd.DataFrame, by: str, metrics: Sequence[str]) -> list[list[str]]:
+    return [
+        [f"{one.level} ({one.bound})", one.metric, str(one.n), number_text(one.mean), "", ""]
+        for one in bound_means(table, by, metrics)
+    ]
 
 
 def _status_notes(table: pd.DataFrame) -> list[str]:

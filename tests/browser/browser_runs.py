@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import noctule as nt
+from noctule.campaign import Campaign, LocalWorkers, run_campaign
 from noctule.report import ReportRun
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -27,6 +28,30 @@ def night_runs() -> list[ReportRun]:
     workload = nt.load_workload(EXAMPLES / "night.swf")
     platform = nt.Platform.homogeneous(128)
     return [ReportRun.of(name, nt.simulate(platform, workload, name)) for name in POLICIES]
+
+
+def night_campaign(folder: Path) -> Path:
+    """Three policies at three loads, four seeds each, and a policy that fails at once."""
+    night = {"file": str(EXAMPLES / "night.swf"), "shake": 30, "load": [0.8, 1.0, 1.2]}
+    (folder / "bad.py").write_text(
+        "class Bad:\n    def decide(self, view, events): raise ValueError('<b>never</b>')\n"
+    )
+    campaign = Campaign.of(
+        {
+            "seeds": "1-4",
+            "keep_jobs": True,
+            "workloads": {"night": night},
+            "platforms": {"full": {"hosts": 128}},
+            "policies": {
+                "easy": {"spec": "easy", "order": ["fcfs", "sjf"]},
+                "conservative": "conservative",
+                "bad": "bad.py:Bad",
+            },
+        },
+        folder=folder,
+    )
+    run_campaign(campaign, folder / "out", LocalWorkers(2))
+    return folder / "out"
 
 
 def hostile_run(folder: Path) -> ReportRun:

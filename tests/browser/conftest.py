@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser_runs import night_runs
+from browser_runs import night_campaign, night_runs
 
-from noctule.report import ReportRun, write_report
+from noctule.report import ReportRun, load_campaign, write_campaign_report, write_report
 
 Open = Callable[..., Any]
 
@@ -78,4 +78,17 @@ def night_page(
 ) -> Path:
     path = tmp_path_factory.mktemp("night") / "night.html"
     write_report(night, path, title="A night under three policies")
+    return path
+
+
+@pytest.fixture(scope="session")
+def campaign(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three policies, each at three loads with four seeds, and a policy that fails."""
+    return night_campaign(tmp_path_factory.mktemp("campaign"))
+
+
+@pytest.fixture(scope="session")
+def campaign_page(campaign: Path) -> Path:
+    path = campaign.parent / "campaign.html"
+    write_campaign_report(load_campaign(campaign), path, title="Loads")
     return path

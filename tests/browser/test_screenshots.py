@@ -54,3 +54,11 @@ def test_a_chosen_period_in_the_dark(open_page, night_page):
     page.set_viewport_size({"width": 1280, "height": 1060})
     settled(page)
     keep(page.screenshot(), "period.png")
+
+
+def test_a_campaign_by_load(open_page, campaign_page):
+    view = "by=workload.load&within=policy&metric=mean_bounded_slowdown&y=mean_bounded_slowdown"
+    page = open_page(campaign_page, f"theme=light&{view}")
+    page.set_viewport_size({"width": 1280, "height": 1060})
+    settled(page)
+    keep(page.screenshot(), "campaign.png")

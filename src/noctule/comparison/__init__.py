@@ -10,7 +10,7 @@ for the methods are in docs/background/statistics.md.
 
 from noctule.comparison.intervals import Estimate
 from noctule.comparison.objectives import Objective, objective_of
-from noctule.comparison.paired import Comparison, Comparisons, compare
+from noctule.comparison.paired import Comparison, Comparisons, compare, compare_each
 from noctule.comparison.summaries import LevelSummary, Summaries, summarise
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Objective",
     "Summaries",
     "compare",
+    "compare_each",
     "objective_of",
     "summarise",
 ]

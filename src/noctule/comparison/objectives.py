@@ -39,6 +39,7 @@ _SINGLE = {
     "makespan": Objective("smaller", "s"),
     "utilisation": Objective("larger"),
     "throughput": Objective("larger", "jobs/s"),
+    "goodput": Objective("larger"),
     "joules": Objective("smaller", "J"),
     "mean_power": Objective("smaller", "W"),
     "joules_per_job": Objective("smaller", "J"),

@@ -109,7 +109,55 @@ def compare(
     results = read(table, question, other_metrics=tuple(own))
     directions = {name: own.get(name, objective_of(name)) for name in question.metrics}
     pairs = pairs_of(results, directions, baseline)
-    findings = _findings(pairs, precision)
+    findings = _findings(pairs, precision, _n_flips(pairs, precision))
+    comparisons = _judged(pairs, findings, directions, precision)
+    return Comparisons(comparisons, confidence, not_compared(results, baseline))
+
+
+def compare_each(
+    table: pd.DataFrame,
+    by: str,
+    metrics: Sequence[str],
+    *,
+    within: Sequence[str] = (),
+    axes: Sequence[str] | None = None,
+    confidence: float = 0.95,
+    n_draws: int = 4999,
+    seed: int = 1,
+) -> dict[str, Comparisons]:
+    """Compare all levels of an axis, metric by metric: what `compare` says of each one alone.
+
+    Metrics of which no two runs are a pair are left out.
+    """
+    precision = precision_of(confidence, n_draws, seed)
+    question = question_of(by, metrics, within=within, axes=axes, replicates=REPLICATES, unit=None)
+    results = read(table, question)
+    directions = {name: objective_of(name) for name in question.metrics}
+    of_metric: dict[str, list[Pairs]] = {name: [] for name in question.metrics}
+    for two in pairs_of(results, directions, None):
+        of_metric[two.metric].append(two)
+    alike: dict[int, list[str]] = {}
+    for name, pairs in of_metric.items():
+        if any(two.n_pairs or two.n_infinite for two in pairs):
+            alike.setdefault(_n_flips(pairs, precision), []).append(name)
+    found: dict[str, Comparisons] = {}
+    for n_flips, names in alike.items():
+        # draws do not depend on what else is drawn: metrics share them
+        findings = iter(_findings([p for n in names for p in of_metric[n]], precision, n_flips))
+        for name in names:
+            pairs = of_metric[name]
+            judged = _judged(pairs, [next(findings) for _ in pairs], directions, precision)
+            found[name] = Comparisons(judged, confidence, not_compared(results, None))
+    return {name: found[name] for name in question.metrics if name in found}
+
+
+def _judged(
+    pairs: Sequence[Pairs],
+    findings: Sequence[_Finding],
+    directions: Mapping[str, Objective],
+    precision: Precision,
+) -> tuple[Comparison, ...]:
+    """Correct p-values for their number, and say what was found."""
     corrected = holm([finding.p_value for finding in findings])
     alpha_left = level_of_the_rest(corrected, precision.alpha)
     comparisons = []
@@ -117,7 +165,13 @@ def compare(
         outcome = _outcome(two, finding, p_corrected, precision.alpha, alpha_left)
         sentence = verdict(two, directions[two.metric], outcome)
         comparisons.append(_comparison(two, finding, outcome, sentence))
-    return Comparisons(tuple(comparisons), confidence, not_compared(results, baseline))
+    return tuple(comparisons)
+
+
+def _n_flips(pairs: Sequence[Pairs], precision: Precision) -> int:
+    """Return enough for the smallest p-value there is to stay significant after the correction."""
+    n_tested = sum(two.are_testable for two in pairs)
+    return max(precision.n_draws, _FLIPS, math.ceil(2 * n_tested / precision.alpha))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +185,10 @@ class _Finding:
     test: str = "none"
 
 
-def _findings(pairs: Sequence[Pairs], precision: Precision) -> list[_Finding]:
+def _findings(pairs: Sequence[Pairs], precision: Precision, n_flips: int) -> list[_Finding]:
     """Return intervals and p-values; pairs with the same strata share their draws."""
     findings = [_untested(two) for two in pairs]
     tested = [i for i, two in enumerate(pairs) if two.are_testable]
-    # enough for the smallest p-value there is to stay significant after the correction
-    n_flips = max(precision.n_draws, _FLIPS, math.ceil(2 * len(tested) / precision.alpha))
     columns = [Units(pairs[i].units.values[:, :2], pairs[i].units.sizes) for i in tested]
     for batch, together in in_batches(columns):
         draws = bootstrap_means(together, precision.n_draws, precision.seed)

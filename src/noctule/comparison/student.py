@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from statistics import NormalDist
 
 _PRECISION = 1e-11
@@ -18,19 +19,32 @@ def student_tail(t: float, freedom: float) -> float:
     return 0.5 * _incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5)
 
 
+@cache
 def student_quantile(tail: float, freedom: float) -> float:
     """Return the value above which there is a tail of at most one half."""
     high = 1.0
     while student_tail(high, freedom) > tail:
         high *= 2.0
     low = 0.0
+    t = 0.5 * high
+    # Newton's steps, or halves where those would leave the bracket
     while high - low > _PRECISION * high:
-        middle = 0.5 * (low + high)
-        if student_tail(middle, freedom) > tail:
-            low = middle
+        excess = student_tail(t, freedom) - tail
+        if excess > 0.0:
+            low = t
         else:
-            high = middle
+            high = t
+        step = excess / _density(t, freedom)
+        if abs(step) <= _PRECISION * t:
+            return t + step
+        t = t + step if low < t + step < high else 0.5 * (low + high)
     return 0.5 * (low + high)
+
+
+def _density(t: float, freedom: float) -> float:
+    log_front = math.lgamma(0.5 * (freedom + 1.0)) - math.lgamma(0.5 * freedom)
+    log_front -= 0.5 * math.log(freedom * math.pi)
+    return math.exp(log_front - 0.5 * (freedom + 1.0) * math.log1p(t * t / freedom))
 
 
 def _incomplete_beta(x: float, a: float, b: float) -> float:

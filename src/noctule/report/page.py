@@ -12,6 +12,7 @@ import importlib.util
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
@@ -27,34 +28,56 @@ from noctule.report.runs import ReportRun
 MAX_RUNS = 8
 
 _STYLES = ("page.css", "panels.css")
-# in the order in which they build on each other; they share one scope
-_SCRIPTS = (
-    "columns.js",
-    "numbers.js",
-    "run.js",
-    "view.js",
-    "colours.js",
-    "raster.js",
-    "steps.js",
-    "figures.js",
-    "gantt.js",
-    "series.js",
-    "tables.js",
-    "panels.js",
-    "jobs.js",
-    "measures.js",
-    "panel_metrics.js",
-    "panel_waits.js",
-    "panel_intervals.js",
-    "panel_capacity.js",
-    "panel_fairness.js",
-    "panel_movers.js",
-    "panel_manifest.js",
-    "search.js",
-    "keyboard.js",
-    "page.js",
-)
 _BOKEH_SCRIPTS = ("bokeh.min.js", "bokeh-api.min.js")
+
+
+@dataclass(frozen=True, slots=True)
+class PageKind:
+    """What pages of one kind have in common, as names of assets.
+
+    Scripts are in the order in which they build on each other; they share one scope.
+    """
+
+    main: str
+    help: str
+    scripts: Sequence[str]
+    search: str | None = None
+
+
+RUNS_PAGE = PageKind(
+    main="runs_main.html",
+    help="runs_help.html",
+    search="runs_search.html",
+    scripts=(
+        "columns.js",
+        "numbers.js",
+        "state.js",
+        "run.js",
+        "view.js",
+        "colours.js",
+        "raster.js",
+        "steps.js",
+        "tables.js",
+        "tip.js",
+        "frame.js",
+        "figures.js",
+        "gantt.js",
+        "series.js",
+        "panels.js",
+        "jobs.js",
+        "measures.js",
+        "panel_metrics.js",
+        "panel_waits.js",
+        "panel_intervals.js",
+        "panel_capacity.js",
+        "panel_fairness.js",
+        "panel_movers.js",
+        "panel_manifest.js",
+        "search.js",
+        "keyboard.js",
+        "page.js",
+    ),
+)
 
 
 def write_report(
@@ -72,6 +95,11 @@ def write_report(
 def check_report(n_runs: int, path: str | os.PathLike[str], *, force: bool = False) -> None:
     """Refuse a page that cannot be written, before the runs are read."""
     _check_number(n_runs)
+    check_page(path, force=force)
+
+
+def check_page(path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Refuse a file that is no page, or cannot be written."""
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{path}: got no page to write, expected a name that ends with .html")
     check_file(path, force=force)
@@ -84,7 +112,7 @@ def report_text(runs: Sequence[ReportRun], *, title: str | None = None) -> Itera
     bokeh = bokeh_script()
     packer = Packer()
     content = content_of(runs, packer, title or ", ".join(names))
-    return page_text(content, packer.texts, bokeh)
+    return page_text(RUNS_PAGE, content, packer.texts, bokeh)
 
 
 def _check_number(n_runs: int) -> None:
@@ -92,12 +120,17 @@ def _check_number(n_runs: int) -> None:
         raise InputError(f"report: got {n_runs} runs, expected 1 to {MAX_RUNS}")
 
 
-def page_text(content: Mapping[str, Any], texts: Mapping[str, str], bokeh: str) -> Iterator[str]:
+def page_text(
+    kind: PageKind, content: Mapping[str, Any], texts: Mapping[str, str], bokeh: str
+) -> Iterator[str]:
     """Yield the page that shows some content; `texts` are its packed columns."""
-    scripts = {"BOKEH": bokeh, "SCRIPTS": own_script()}
+    scripts = {"BOKEH": bokeh, "SCRIPTS": own_script(kind.scripts)}
     parts = {
         "TITLE": html.escape(content["title"]),
         "POLICY": _policy(scripts.values()),
+        "SEARCH": "" if kind.search is None else _asset(kind.search),
+        "MAIN": _asset(kind.main),
+        "HELP": _asset(kind.help),
         "STYLES": "".join(_asset(name) for name in _STYLES),
         "CONTENT": json_for_script(content),
         "COLUMNS": "".join(_column_element(key, text) for key, text in texts.items()),
@@ -130,7 +163,7 @@ def json_for_script(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def own_script(names: Iterable[str] = _SCRIPTS) -> str:
+def own_script(names: Iterable[str]) -> str:
     """Return the scripts of a page as one, in a scope of its own."""
     return "(() => {\n" + '"use strict";\n' + "".join(map(_asset, names)) + "})();\n"
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from noctule.campaign.store import RESULT_FILE
 from noctule.errors import InputError
 from noctule.run import (
     MANIFEST_FILE,
@@ -20,6 +21,7 @@ from noctule.run import (
     workload_again,
 )
 from noctule.schedule import Schedule
+from noctule.schedule_parquet import PARQUET_JOBS_FILE
 from noctule.windows import Windows
 from noctule.workload import Workload
 
@@ -57,7 +59,7 @@ def load_report_run(name: str, directory: str | os.PathLike[str]) -> ReportRun:
     names, if it is still there and unchanged.
     """
     folder = Path(directory)
-    schedule = Schedule.load(folder)
+    schedule = _schedule(folder)
     labels = _told(schedule)
     if not (folder / MANIFEST_FILE).is_file():
         return ReportRun(name, schedule, labels=labels)
@@ -77,6 +79,14 @@ def load_report_run(name: str, directory: str | os.PathLike[str]) -> ReportRun:
     except InputError as error:
         notes.append(f"windows are not known: {error}")
     return ReportRun(name, schedule, manifest, labels, tuple(notes), windows, workload)
+
+
+def _schedule(folder: Path) -> Schedule:
+    """Read a folder; that of a campaign's run holds nothing but jobs."""
+    jobs = folder / PARQUET_JOBS_FILE
+    if jobs.is_file() and (folder / RESULT_FILE).is_file():
+        return Schedule.from_jobs_parquet(jobs)
+    return Schedule.load(folder)
 
 
 def job_order(schedule: Schedule) -> npt.NDArray[np.intp]:

@@ -119,29 +119,8 @@ class Figures {
   }
 
   dress({ plot, xAxis, yAxis, grid, brushed, pointer }) {
-    const [ink, line, soft, ground] = ["--ink-soft", "--line", "--grid", "--figure"].map(cssColour);
-    plot.setv({
-      background_fill_color: ground,
-      border_fill_color: null,
-      outline_line_color: null,
-    });
-    for (const axis of [xAxis, yAxis]) {
-      axis.setv({
-        axis_line_color: line,
-        major_tick_line_color: line,
-        minor_tick_line_color: null,
-        major_label_text_color: ink,
-        major_label_text_font: FONT,
-        major_label_text_font_size: "12px",
-        axis_label_text_color: ink,
-        axis_label_text_font: FONT,
-        axis_label_text_font_size: "12px",
-        axis_label_text_font_style: "normal",
-        major_tick_in: 0,
-      });
-    }
-    grid.setv({ grid_line_color: soft });
-    pointer.setv({ line_color: ink, line_alpha: 0.5, line_width: 1 });
+    dressPlot(plot, [xAxis, yAxis], [grid]);
+    pointer.setv({ line_color: cssColour("--ink-soft"), line_alpha: 0.5, line_width: 1 });
     const accent = cssColour("--accent");
     brushed.setv({ fill_color: accent, fill_alpha: 0.12, line_color: accent, line_alpha: 0.7 });
   }
@@ -152,6 +131,32 @@ class Figures {
     else brushed.setv({ visible: true, left: brush[0], right: brush[1] });
   }
 }
+
+// The look of all plots, as the style of the page has it.
+const dressPlot = (plot, axes, grids) => {
+  const [ink, line, soft, ground] = ["--ink-soft", "--line", "--grid", "--figure"].map(cssColour);
+  plot.setv({
+    background_fill_color: ground,
+    border_fill_color: null,
+    outline_line_color: null,
+  });
+  for (const axis of axes) {
+    axis.setv({
+      axis_line_color: line,
+      major_tick_line_color: line,
+      minor_tick_line_color: null,
+      major_label_text_color: ink,
+      major_label_text_font: FONT,
+      major_label_text_font_size: "12px",
+      axis_label_text_color: ink,
+      axis_label_text_font: FONT,
+      axis_label_text_font_size: "12px",
+      axis_label_text_font_style: "normal",
+      major_tick_in: 0,
+    });
+  }
+  for (const grid of grids) grid.setv({ grid_line_color: soft });
+};
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
 

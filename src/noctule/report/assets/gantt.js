@@ -176,7 +176,7 @@ class Gantt {
   hover({ x, y, sx, sy }) {
     const row = this.run.jobAt(x, Math.floor(y));
     if (row < 0) this.page.tip.hide();
-    else this.page.tip.show(this.run, row, this.figure.element, sx, sy);
+    else this.page.tip.show(`${this.run.index} ${row}`, () => factsOf(this.run, row), this.figure.element, sx, sy);
   }
 
   async choose({ x, y }) {

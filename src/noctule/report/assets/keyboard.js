@@ -22,13 +22,4 @@ const takeBack = ({ view, setDrag }) => {
   }
 };
 
-const buildKeyboard = (page) => {
-  addEventListener("keydown", (event) => {
-    const typing = event.target.closest?.("input, select, textarea, dialog, .table-scroll");
-    if (typing || event.ctrlKey || event.altKey || event.metaKey) return;
-    const act = KEYS[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act(page);
-  });
-};
+const buildKeyboard = (page) => listenToKeys(KEYS, page);

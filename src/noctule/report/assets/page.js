@@ -1,10 +1,7 @@
 // The page: reads its data, builds figures, controls and panels, and tells when it has drawn.
 
-const FORMAT = 1;
-
 const buildPage = async () => {
-  const content = JSON.parse(document.getElementById("content").textContent);
-  if (content.format !== FORMAT) throw new Error(`data of format ${content.format}, expected ${FORMAT}`);
+  const content = pageContent();
   const store = new ColumnStore();
   const runs = content.runs.map((told, i) => new Run(i, told, store, content.states));
   await Promise.all(runs.map((run) => run.load()));
@@ -22,7 +19,7 @@ const buildPage = async () => {
   await buildSeries(page);
   document.documentElement.dataset.state = "drawn";
   performance.mark("drawn");
-  keepAddress(view);
+  keepAddress(view, "range hosts runs colour brush job user layout theme");
   buildSearch(document.getElementById("search"), page);
   buildKeyboard(page);
   buildSkipping();
@@ -36,15 +33,11 @@ const describe = ({ content, runs, view }) => {
   const each = (tell) => [...new Set(runs.map(tell))].join(" / ");
   const facts = [each((run) => countText(run.nJobs, "job")), each((run) => countText(run.nHosts, "host"))];
   if (runs.some((run) => run.nJobs)) facts.push(durationText(view.full[1] - view.full[0]));
-  document.getElementById("subtitle").textContent = facts.join(" · ");
   const notes = runs.flatMap((run) => run.told.notes.map((note) => `${run.name}: ${note}`));
   const ranSomewhere = (run) => run.start.some((date) => !Number.isNaN(date));
   if (runs.some((run) => !run.nBoxes && ranSomewhere(run))) notes.push("Hosts of jobs are not told.");
   if (runs.every((run) => !run.nJobs)) notes.push("There are no jobs to show.");
-  const list = document.getElementById("notes");
-  list.replaceChildren(...notes.map((note) => element("li", {}, note)));
-  list.hidden = !notes.length;
-  document.getElementById("version").textContent = `Noctule ${content.version}`;
+  describePage(facts.join(" · "), notes, content.version);
 };
 
 // ------------------------------------------------------------------ figures
@@ -197,36 +190,4 @@ const followPeriod = (view) => {
   tell();
 };
 
-const buildTheme = ({ view, figures }) => {
-  const root = document.documentElement;
-  const choice = document.getElementById("theme");
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const apply = () => {
-    const theme = view.get("theme");
-    const chosen = theme === "auto" ? (dark.matches ? "dark" : "light") : theme;
-    root.dataset.theme = isPrinted ? "light" : chosen;
-    choice.value = theme;
-  };
-  // paper is light, and must be drawn before the browser takes its picture
-  let isPrinted = false;
-  const print = (begins) => {
-    isPrinted = begins;
-    view.emit("theme");
-    for (const figure of figures.all) figure.view?.paint();
-  };
-  addEventListener("beforeprint", () => print(true));
-  addEventListener("afterprint", () => print(false));
-  // the style must be there before figures read it
-  view.listeners.set("theme", [apply, ...(view.listeners.get("theme") ?? [])]);
-  dark.addEventListener("change", () => view.emit("theme"));
-  choice.addEventListener("change", () => view.set("theme", choice.value));
-  apply();
-};
-
-buildPage().catch((error) => {
-  const place = document.getElementById("trouble");
-  place.hidden = false;
-  place.textContent = `This page cannot be shown: ${error.message}`;
-  document.documentElement.dataset.state = "failed";
-  throw error;
-});
+openPage(buildPage);

@@ -14,10 +14,12 @@ const PAGE_LENGTH = 25;
 
 // `columns`: [{label, value: (row) => any, text?: (value) => string, numeric?: bool}]; `shown` tells
 // the text of a row instead, where its value is not enough.
+// `exported` are the columns of the CSV, if they are others.
 // `rows`: anything that `value` takes. `choose(row)` is called for the row that is clicked.
 class SortedTable {
-  constructor(target, { caption, columns, rows, csvName, choose = null, sort = null, pageLength = PAGE_LENGTH }) {
+  constructor(target, { caption, columns, exported = columns, rows, csvName, choose = null, sort = null, pageLength = PAGE_LENGTH }) {
     this.columns = columns;
+    this.exported = exported;
     this.choose = choose;
     this.csvName = csvName;
     this.pageLength = pageLength;
@@ -103,8 +105,8 @@ class SortedTable {
   }
 
   csv() {
-    const lines = [this.columns.map(({ label }) => csvCell(label))];
-    for (const row of this.ordered) lines.push(this.columns.map(({ value }) => csvCell(value(row))));
+    const lines = [this.exported.map(({ label }) => csvCell(label))];
+    for (const row of this.ordered) lines.push(this.exported.map(({ value }) => csvCell(value(row))));
     return lines.map((cells) => cells.join(",")).join("\r\n") + "\r\n";
   }
 

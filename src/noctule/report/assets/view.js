@@ -32,45 +32,22 @@ class SharedRange {
   }
 }
 
-class View {
+// Calls back after changes of: range, hosts, runs, colour, job, user, brush, theme, layout, data.
+class View extends ViewState {
   constructor(runs) {
-    this.runs = runs;
-    this.listeners = new Map();
-    this.full = fullSpan(runs);
-    this.range = new SharedRange(...this.full, () => this.emit("range"));
-    this.hostRanges = new Map();
-    this.values = {
+    super({
       runs: runs.map((run) => run.index),
       colour: runs.some((run) => run.nBoxes > MANY_BOXES) ? "wait" : "job",
       job: null,
       user: null,
       brush: null,
-      theme: "auto",
       layout: "stacked",
-    };
+    });
+    this.runs = runs;
+    this.full = fullSpan(runs);
+    this.range = new SharedRange(...this.full, () => this.emit("range"));
+    this.hostRanges = new Map();
     this.usualColour = this.values.colour;
-  }
-
-  // Calls back after changes of: range, hosts, runs, colour, job, user, brush, theme, layout, data.
-  on(names, callback) {
-    for (const name of names.split(" ")) {
-      if (!this.listeners.has(name)) this.listeners.set(name, []);
-      this.listeners.get(name).push(callback);
-    }
-  }
-
-  emit(name) {
-    for (const callback of this.listeners.get(name) ?? []) callback(name);
-  }
-
-  get(name) {
-    return this.values[name];
-  }
-
-  set(name, value) {
-    if (JSON.stringify(value) === JSON.stringify(this.values[name])) return;
-    this.values[name] = value;
-    this.emit(name);
   }
 
   get shownRuns() {
@@ -108,6 +85,14 @@ class View {
     this.range.zoom(factor, centre);
   }
 
+  address() {
+    return addressOf(this);
+  }
+
+  applyAddress(text) {
+    applyAddress(this, text);
+  }
+
   pan(share) {
     const { start, end } = this.range;
     const way = share * (end - start);
@@ -117,7 +102,6 @@ class View {
 
 const MANY_BOXES = 20000;
 const LAYOUTS = ["stacked", "columns"];
-const THEMES = ["auto", "light", "dark"];
 
 // From the first submission to the last end; what still runs reaches a little beyond.
 const fullSpan = (runs) => {
@@ -171,19 +155,4 @@ const applyAddress = (view, text) => {
   view.set("user", parts.get("user"));
   view.set("layout", oneOf("layout", LAYOUTS, "stacked"));
   view.set("theme", oneOf("theme", THEMES, "auto"));
-};
-
-const keepAddress = (view) => {
-  // a page in the cell of a notebook has no address of its own
-  if (location.protocol === "about:") return;
-  let timer = null;
-  const write = () => {
-    const text = addressOf(view);
-    if (text !== location.hash.slice(1)) history.replaceState(null, "", `#${text}`);
-  };
-  view.on("range hosts runs colour brush job user layout theme", () => {
-    clearTimeout(timer);
-    timer = setTimeout(write, 200);
-  });
-  addEventListener("hashchange", () => applyAddress(view, location.hash.slice(1)));
 };
