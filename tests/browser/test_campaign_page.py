@@ -192,3 +192,15 @@ def test_every_control_has_a_name_and_paper_is_light(open_page, campaign_page):
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
+
+
+def test_the_table_of_runs_leads_to_the_page_of_a_run(open_page, campaign, tmp_path):
+    write_campaign_report(load_campaign(campaign), tmp_path / "page.html", most_runs=1)
+    page = open_page(tmp_path / "page.html")
+    (link,) = page.locator("#runs-table td a").all()
+    (run,) = (tmp_path / "page-runs").iterdir()
+    assert link.evaluate("(link) => link.href") == run.as_uri()
+    without = page.locator("#runs-table td code").first.inner_text()
+    assert without.startswith(f"noctule report {campaign}/runs/")
+    title = open_page(run).locator("h1").inner_text()
+    assert title == "easy(order=fcfs), night(load=0.8), full, seed 1"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from noctule.report import ReportRun, report_text
+from noctule.report import ReportRun, campaign_text, load_campaign, report_text
 from noctule.report.live import LivePage
 
 
@@ -75,3 +76,20 @@ def test_a_page_in_the_cell_of_a_notebook_can_be_zoomed(browser_page, night, tmp
     # the address is written some time after a change
     browser_page.wait_for_timeout(500)
     assert page.locator("#period").inner_text() != before
+
+
+def test_a_campaign_is_followed_and_keeps_what_is_chosen(live, browser_page, campaign):
+    found = load_campaign(campaign)
+    half = replace(found, table=found.table.iloc[:20])
+    live.show(lambda: campaign_text(half), "20 of 48 runs are over.")
+    browser_page.goto(live.address)
+    browser_page.wait_for_selector("iframe.shown", timeout=30_000)
+    frame = browser_page.frame_locator("iframe.shown")
+    assert "20 runs" in frame.locator("#subtitle").inner_text()
+    frame.locator("#metric").select_option("makespan")
+    frame.locator("body").evaluate("() => new Promise((done) => setTimeout(done, 400))")
+    live.show(lambda: campaign_text(found), "All 48 runs are over.", is_last=True)
+    browser_page.wait_for_selector("#status.over", timeout=30_000)
+    frame = browser_page.frame_locator("iframe.shown")
+    assert "48 runs" in frame.locator("#subtitle").inner_text()
+    assert frame.locator("#metric").input_value() == "makespan"

@@ -12,12 +12,15 @@ import pytest
 from campaign_files import EXAMPLES, described
 from report_pages import Elements, allowed_hashes, unpacked
 
-from noctule.campaign import LocalWorkers, load_results, run_campaign
+from noctule.campaign import Campaign, LocalWorkers, load_results, run_campaign
+from noctule.campaign.results import results_so_far
+from noctule.campaign.store import Store
 from noctule.campaign_reports import show_result
 from noctule.cli import main
 from noctule.comparison import compare, compare_each
 from noctule.errors import InputError
 from noctule.report import campaign_text, load_campaign, write_campaign_report
+from noctule.report.watching import CampaignWatch
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("bokeh")
@@ -32,7 +35,8 @@ night = {{ file = "{EXAMPLES}/night.swf", shake = 30, load = [0.9, 1.1] }}
 [platforms]
 full = {{ hosts = 128 }}
 [policies]
-easy = {{ spec = "easy", order = ["fcfs", "sjf"] }}
+easy = "easy"
+conservative = "conservative"
 [measures]
 warm_up = 3600
 """
@@ -110,7 +114,7 @@ def test_numbers_are_those_of_campaign_show(campaign, page, by, within, metric):
 def test_metrics_compared_together_are_judged_as_each_one_alone(campaign):
     table = load_results(campaign)
     table = table[table["bound"] == ""]
-    axes = ["workload", "seed", "platform", "policy", "workload.load", "policy.order"]
+    axes = ["workload", "seed", "platform", "policy", "workload.load"]
     metrics = ["mean_waiting_time", "utilisation", "max_slowdown"]
     found = compare_each(table, "policy", metrics, within=["workload.load"], axes=axes)
     for metric in metrics:
@@ -130,9 +134,9 @@ def test_the_table_of_runs_has_every_run_with_all_its_metrics(campaign, page):
 
 def test_bounds_stand_beside_the_levels_they_bound(campaign, page):
     table = load_results(campaign)
-    bound = table[(table["bound"] == "clairvoyant") & (table["policy"] == "easy(order=sjf)")]
+    bound = table[(table["bound"] == "clairvoyant") & (table["policy"] == "easy")]
     rows = page.of_metric(page.table("policy"), "bounds", "mean_waiting_time")
-    row = next(r for r in rows if (r["bound"], r["level"]) == ("clairvoyant", "easy(order=sjf)"))
+    row = next(r for r in rows if (r["bound"], r["level"]) == ("clairvoyant", "easy"))
     assert row["mean"] == bound["mean_waiting_time"].mean()
     assert row["n"] == 6
 
@@ -247,3 +251,103 @@ def test_a_page_that_is_there_is_replaced_by_force_only(campaign, tmp_path):
     (tmp_path / "page.html").write_text("mine")
     with pytest.raises(InputError, match="exists already"):
         write_campaign_report(load_campaign(campaign), tmp_path / "page.html")
+
+
+def test_pages_of_runs_stand_beside_the_page_which_links_to_them(tmp_path):
+    folder = small(tmp_path, keep_jobs=True, policies={"easy": "easy", "fcfs": "fcfs"})
+    keys = load_results(folder)["key"].tolist()
+    campaign = load_campaign(folder)
+    assert write_campaign_report(campaign, tmp_path / "a b.html", most_runs=1) == 1
+    (run,) = (tmp_path / "a b-runs").iterdir()
+    assert run.name == f"{keys[0]}.html"
+    by_id = {told.get("id"): text for told, text in Elements(run.read_text()).scripts}
+    assert json.loads(by_id["content"])["title"] == "easy, log, recorded"
+    page = CampaignPage(folder)
+    page.texts.clear()
+    text = (tmp_path / "a b.html").read_text()
+    again = Elements(text)
+    page.texts.update(
+        {str(told.get("id")).removeprefix("column-"): text for told, text in again.scripts}
+    )
+    rows = page.rows(json.loads(page.texts["content"])["runs"])
+    assert [row["page"] for row in rows] == [f"a%20b-runs/{keys[0]}.html", None]
+
+
+def test_runs_without_jobs_have_no_pages(tmp_path):
+    with pytest.raises(InputError, match="keep_jobs = true"):
+        write_campaign_report(load_campaign(small(tmp_path)), tmp_path / "page.html", most_runs=5)
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("keys", [["../../../jobs"], ["A" * 32], [""], [None]])
+def test_a_key_that_is_none_leads_nowhere(tmp_path, keys):
+    folder = small(tmp_path, keep_jobs=True)
+    table = load_results(folder)
+    table["key"] = keys
+    table.to_parquet(folder / "results.parquet")
+    assert load_campaign(folder).kept == frozenset()
+
+
+def test_foreign_files_beside_pages_of_runs_are_not_replaced(tmp_path):
+    campaign = load_campaign(small(tmp_path, keep_jobs=True))
+    write_campaign_report(campaign, tmp_path / "page.html", most_runs=1)
+    write_campaign_report(campaign, tmp_path / "page.html", most_runs=1, force=True)
+    (tmp_path / "page-runs" / "thesis.tex").touch()
+    with pytest.raises(InputError, match=r"thesis\.tex"):
+        write_campaign_report(campaign, tmp_path / "page.html", most_runs=1, force=True)
+
+
+def test_pages_of_runs_are_asked_for_of_campaigns_only(tmp_path, capsys):
+    folder, output = small(tmp_path, keep_jobs=True), str(tmp_path / "page.html")
+    assert main(["report", str(folder), "-o", output, "--runs", "all"]) == 0
+    assert "page-runs: 1 pages of runs" in capsys.readouterr().err
+    assert main(["report", str(tmp_path), "-o", output, "--runs", "3", "--force"]) == 3
+    assert main(["report", str(folder), "-o", output, "--runs", "few", "--force"]) == 2
+
+
+def test_results_so_far_are_those_that_are_written_in_the_end(tmp_path):
+    campaign = described(tmp_path, policies={"easy": "easy", "fcfs": "fcfs"}, bounds=True)
+    store = Store(tmp_path / "out")
+    before = results_so_far(campaign, store)
+    assert set(before["status"]) == {"missing"}
+    run_campaign(campaign, tmp_path / "out", LocalWorkers(1))
+    assert results_so_far(campaign, store).equals(load_results(tmp_path / "out"))
+
+
+def test_a_watched_campaign_shows_what_is_done_and_writes_the_same_bytes(tmp_path):
+    described(tmp_path)
+    file = tmp_path / "c.toml"
+    file.write_text('[workloads]\nlog = "log.swf"\n[policies]\neasy = "easy"\nfcfs = "fcfs"\n')
+    campaign = Campaign.load(file)
+    run_campaign(campaign, tmp_path / "plain", LocalWorkers(1))
+    shown: list[tuple[str, bool]] = []
+
+    class Page:
+        is_awaited = True
+
+        def show(self, make: Any, status: str, *, is_last: bool = False) -> None:
+            assert "buildCampaign" in "".join(make())
+            shown.append((status, is_last))
+
+    watch = CampaignWatch(Page(), campaign, str(tmp_path / "watched"), lambda _: None)
+    tally = run_campaign(
+        campaign,
+        tmp_path / "watched",
+        LocalWorkers(1),
+        look=watch.renew,
+        on_start=watch.begin,
+    )
+    watch.end(tally)
+    assert shown[-1] == ("All 2 runs are over.", True)
+    for name in ("results.parquet", "campaign.json"):
+        plain = (tmp_path / "plain" / name).read_bytes()
+        assert (tmp_path / "watched" / name).read_bytes() == plain
+
+
+def test_a_campaign_is_watched_from_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("noctule.report.live._FAREWELL_S", 0.0)
+    described(tmp_path)
+    (tmp_path / "c.toml").write_text('[workloads]\nlog = "log.swf"\n[policies]\neasy = "easy"\n')
+    output = str(tmp_path / "out")
+    assert main(["campaign", "run", str(tmp_path / "c.toml"), "-o", output, "--watch"]) == 0
+    assert "watch it at http://127.0.0.1:" in capsys.readouterr().err

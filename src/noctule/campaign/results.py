@@ -40,25 +40,14 @@ class ResultsWriter:
         self._target = store.folder / RESULTS_FILE
         self._partial = self._target.with_name(f".{RESULTS_FILE}.{secrets.token_hex(4)}.partial")
         self._schema = _schema(self._pyarrow, campaign)
-        self._columns: dict[str, list[Any]] = {name: [] for name in self._schema.names}
-        self._texts = {field.name for field in self._schema if field.type == self._pyarrow.string()}
+        self._columns = _Columns(self._pyarrow, self._schema)
         with self._writing():
             self._writer = parquet.ParquetWriter(self._partial, self._schema, compression="zstd")
 
     def add(self, run: PlannedRun, key: str, numbers: Numbers | None) -> None:
         """Add a run; what a run does not have is left empty."""
-        row: dict[str, Any] = {**run.labels, "bound": run.bound, "key": key, "error": ""}
-        if numbers is None:
-            row["status"] = MISSING
-        else:
-            row["status"] = FAILED if numbers.error else DONE
-            row["error"] = numbers.error
-            row |= numbers.metrics
-        for name, column in self._columns.items():
-            value = row.get(name)
-            is_other = name in self._texts and value is not None
-            column.append(str(value) if is_other else value)
-        if len(self._columns["key"]) == _ROWS_AT_A_TIME:
+        self._columns.add(run, key, numbers)
+        if len(self._columns) == _ROWS_AT_A_TIME:
             self._flush()
 
     def abandon(self) -> None:
@@ -87,11 +76,8 @@ class ResultsWriter:
             self._partial.replace(self._target)
 
     def _flush(self) -> None:
-        table = self._pyarrow.table(self._columns, schema=self._schema)
         with self._writing():
-            self._writer.write_table(table)
-        for column in self._columns.values():
-            column.clear()
+            self._writer.write_table(self._columns.taken())
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -100,6 +86,38 @@ class ResultsWriter:
         except OSError as error:
             reason = error.strerror or str(error)
             raise InputError(f"{self._target}: cannot be written: {reason}") from error
+
+
+class _Columns:
+    """Rows of the table that are in no file yet."""
+
+    def __init__(self, pyarrow: Any, schema: Any) -> None:
+        self._pyarrow, self._schema = pyarrow, schema
+        self._columns: dict[str, list[Any]] = {name: [] for name in schema.names}
+        self._texts = {field.name for field in schema if field.type == pyarrow.string()}
+
+    def __len__(self) -> int:
+        return len(self._columns["key"])
+
+    def add(self, run: PlannedRun, key: str, numbers: Numbers | None) -> None:
+        row: dict[str, Any] = {**run.labels, "bound": run.bound, "key": key, "error": ""}
+        if numbers is None:
+            row["status"] = MISSING
+        else:
+            row["status"] = FAILED if numbers.error else DONE
+            row["error"] = numbers.error
+            row |= numbers.metrics
+        for name, column in self._columns.items():
+            value = row.get(name)
+            is_other = name in self._texts and value is not None
+            column.append(str(value) if is_other else value)
+
+    def taken(self) -> Any:
+        """Return the rows as a table, and forget them."""
+        table = self._pyarrow.table(self._columns, schema=self._schema)
+        for column in self._columns.values():
+            column.clear()
+        return table
 
 
 class RowsInOrder:
@@ -151,6 +169,17 @@ def gather(plan: Plan, store: Store) -> None:
         for run in plan:
             key = run.spec.key
             writer.add(run, key, store.numbers(key))
+
+
+def results_so_far(campaign: Campaign, store: Store) -> pd.DataFrame:
+    """Return what `gather` would write, while runs go on; those that are not done are missing."""
+    pyarrow, _ = require_pyarrow()
+    columns = _Columns(pyarrow, _schema(pyarrow, campaign))
+    for run in Plan(campaign):
+        key = run.spec.key
+        columns.add(run, key, store.numbers(key))
+    table: pd.DataFrame = columns.taken().to_pandas()
+    return table
 
 
 def load_results(folder: str | os.PathLike[str]) -> pd.DataFrame:

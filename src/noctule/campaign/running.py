@@ -11,7 +11,7 @@ from typing import Protocol
 
 import msgspec
 
-from noctule.campaign.about import about
+from noctule.campaign.about import About, about
 from noctule.campaign.description import Campaign
 from noctule.campaign.execution import Outcome, Runner
 from noctule.campaign.plan import Plan, PlannedRun
@@ -219,9 +219,11 @@ def run_campaign(
     *,
     retry_failed: bool = False,
     look: Look | None = None,
+    on_start: Callable[[About], object] | None = None,
 ) -> Tally:
     """Do what is missing of a campaign, and gather the results of all of it.
 
+    `on_start` gets what the folder will say of itself, once the campaign has been checked.
     Finished runs survive whatever ends this: they are found again when it is called again.
     """
     store = Store(Path(folder))
@@ -229,13 +231,15 @@ def run_campaign(
     if not len(plan):
         raise InputError(f"{campaign.source}: nothing to run, expected at least one combination")
     with store.opened():
-        told = msgspec.json.encode(about(campaign, Runner()))
+        told = about(campaign, Runner())
+        if on_start is not None:
+            on_start(told)
         with ResultsWriter(campaign, store) as writer:
             rows = RowsInOrder(writer, store)
             progress = Progress(plan, store, rows, retry_failed=retry_failed, look=look)
             with _Syncing(progress):
                 workers.work(progress)
-            store.describe(told)
+            store.describe(msgspec.json.encode(told))
         if not rows.is_complete:
             gather(plan, store)
     return progress.tally

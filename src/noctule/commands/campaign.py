@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from noctule.commands.options import Command, output_options
-from noctule.console import ExitCode, speaking
+from noctule.console import Console, ExitCode, speaking
 
 if TYPE_CHECKING:
+    from noctule.campaign import Campaign, Tally
     from noctule.campaign.running import Workers
 
 
@@ -84,6 +87,7 @@ def plan(
 @click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="Of SYSTEM: queue=normal, ..."
 )
+@click.option("--watch", is_flag=True, help="Serve a page on loopback that follows the campaign.")
 @_logs
 @output_options
 def run(
@@ -95,6 +99,7 @@ def run(
     dask: str | None,
     jobs: int | None,
     options: tuple[str, ...],
+    watch: bool,
     logs: str | None,
     as_json: bool,
     quiet: bool,
@@ -108,13 +113,37 @@ def run(
     with speaking(as_json=as_json, quiet=quiet) as console:
         found = Campaign.load(file, logs=logs)
         team = _team(workers, dask, jobs, options)
+        go = partial(run_campaign, found, output, team, retry_failed=retry_failed)
         try:
-            tally = run_campaign(found, output, team, retry_failed=retry_failed, look=display.look)
+            if watch:
+                tally = _watched(console, found, output, display.look, go)
+            else:
+                tally = go(look=display.look)
         finally:
             display.close()
         console.talk.notes(run_notes(tally, output))
         console.show(tally_result(tally, output))
     return ExitCode.CHECK_FAILED if tally.n_failed else ExitCode.OK
+
+
+def _watched(
+    console: Console,
+    found: Campaign,
+    output: str,
+    look: Callable[[Tally], object],
+    go: Callable[..., Tally],
+) -> Tally:
+    from noctule.report.live import LivePage
+    from noctule.report.page import bokeh_script
+    from noctule.report.watching import CampaignWatch
+
+    bokeh_script()
+    with LivePage(found.name) as page:
+        console.talk.note(f"watch it at {page.address}")
+        watch = CampaignWatch(page, found, output, look)
+        tally = go(look=watch.renew, on_start=watch.begin)
+        watch.end(tally)
+    return tally
 
 
 def _team(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,11 @@ from noctule.errors import InputError
 @click.argument("directories", nargs=-1, required=True, metavar="DIR...")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The .html file to write.")
 @click.option("--title", metavar="TEXT", help="Title of the page; by default the runs' names.")
+@click.option(
+    "--runs",
+    metavar="N|all",
+    help="Of a campaign: also pages of its first N runs whose jobs were kept.",
+)
 @click.option("--force", is_flag=True, help="Replace a file that is there already.")
 @output_options
 def report(
@@ -24,6 +30,7 @@ def report(
     directories: tuple[str, ...],
     output: str,
     title: str | None,
+    runs: str | None,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -38,8 +45,14 @@ def report(
                 f"{campaigns[0]}: a campaign among {len(directories)} folders, expected it alone: "
                 "a page is about one campaign, or about runs"
             )
+        most = _most_runs(runs)
+        if most and not campaigns:
+            raise InputError("--runs: got runs themselves, expected a campaign")
         if campaigns:
-            _write_campaign(campaigns[0], output, title=title, force=force)
+            n = _write_campaign(campaigns[0], output, title=title, most_runs=most, force=force)
+            if n:
+                folder = Path(output).with_suffix("")
+                console.talk.note(f"{folder}-runs: {n} pages of runs, to which the page has links")
         else:
             _write_runs(console, directories, output, title=title, force=force)
         size = Path(output).stat().st_size
@@ -64,9 +77,22 @@ def _write_runs(
     write_report(runs, output, title=title, force=force)
 
 
-def _write_campaign(folder: str, output: str, *, title: str | None, force: bool) -> None:
+def _write_campaign(
+    folder: str, output: str, *, title: str | None, most_runs: int, force: bool
+) -> int:
     from noctule.report import load_campaign, write_campaign_report
-    from noctule.report.page import check_page
+    from noctule.report.campaign_page import check_campaign_report
 
-    check_page(output, force=force)
-    write_campaign_report(load_campaign(folder), output, title=title, force=force)
+    check_campaign_report(output, has_runs=most_runs > 0, force=force)
+    campaign = load_campaign(folder)
+    return write_campaign_report(campaign, output, title=title, most_runs=most_runs, force=force)
+
+
+def _most_runs(told: str | None) -> int:
+    if told is None:
+        return 0
+    if told == "all":
+        return sys.maxsize
+    if not told.isdecimal() or int(told) < 1:
+        raise click.UsageError(f"--runs: got {told!r}, expected a number >= 1 or all")
+    return int(told)
