@@ -45,12 +45,16 @@ warm_up = 3600
 class CampaignPage:
     """A page of a campaign, read again."""
 
-    def __init__(self, folder: Path) -> None:
-        self.text = "".join(campaign_text(load_campaign(folder)))
+    def __init__(self, text: str) -> None:
+        self.text = text
         self.elements = Elements(self.text)
         by_id = {told.get("id"): text for told, text in self.elements.scripts}
         self.content: dict[str, Any] = json.loads(by_id["content"])
         self.texts = {str(name).removeprefix("column-"): text for name, text in by_id.items()}
+
+    @classmethod
+    def of(cls, folder: Path) -> CampaignPage:
+        return cls("".join(campaign_text(load_campaign(folder))))
 
     def rows(self, packed: dict[str, Any]) -> list[dict[str, Any]]:
         columns = {
@@ -76,7 +80,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(campaign: Path) -> CampaignPage:
-    return CampaignPage(campaign)
+    return CampaignPage.of(campaign)
 
 
 def close(found: float, expected: float) -> bool:
@@ -155,7 +159,7 @@ def test_a_page_has_methods_and_description(page):
 
 def test_the_same_results_give_the_same_bytes(tmp_path):
     folder = small(tmp_path)
-    assert CampaignPage(folder).text == CampaignPage(folder).text
+    assert CampaignPage.of(folder).text == CampaignPage.of(folder).text
 
 
 def test_only_the_pages_own_scripts_may_run(page):
@@ -174,7 +178,7 @@ def test_hostile_names_are_data(tmp_path):
     table["policy"] = table["policy"].replace("easy", HOSTILE)
     table["key"] = ["../../etc/passwd", HOSTILE]
     table.to_parquet(folder / "results.parquet")
-    page = CampaignPage(folder)
+    page = CampaignPage.of(folder)
     n_columns = sum(str(told.get("id")).startswith("column-") for told, _ in page.elements.scripts)
     assert page.elements.tags.count("script") == n_columns + 3
     assert page.content["title"] == HOSTILE
@@ -184,7 +188,7 @@ def test_hostile_names_are_data(tmp_path):
 
 
 def test_one_run_of_one_level_gives_a_mean_without_interval_and_no_verdict(tmp_path):
-    page = CampaignPage(small(tmp_path))
+    page = CampaignPage.of(small(tmp_path))
     table = page.table("policy")
     (row,) = page.of_metric(table, "means", "mean_waiting_time")
     # the second job waits for 99 s, the third for none: it fits beside the first
@@ -197,7 +201,7 @@ def test_failed_runs_have_their_messages_and_are_left_out_of_means(tmp_path):
     (tmp_path / "bad.py").write_text(
         "class Bad:\n    def decide(self, view, events): raise ValueError('<b>no</b>')\n"
     )
-    page = CampaignPage(small(tmp_path, policies={"bad": "bad.py:Bad", "easy": "easy"}))
+    page = CampaignPage.of(small(tmp_path, policies={"bad": "bad.py:Bad", "easy": "easy"}))
     rows = page.rows(page.content["runs"])
     assert [row["status"] for row in rows] == ["failed", "done"]
     assert "<b>no</b>" in rows[0]["error"]
@@ -209,7 +213,7 @@ def test_a_campaign_of_which_all_has_failed_has_a_page_that_says_so(tmp_path):
     (tmp_path / "bad.py").write_text(
         "class Bad:\n    def decide(self, view, events): raise ValueError('no')\n"
     )
-    page = CampaignPage(small(tmp_path, policies={"bad": "bad.py:Bad"}))
+    page = CampaignPage.of(small(tmp_path, policies={"bad": "bad.py:Bad"}))
     assert page.content["metrics"] == page.content["tables"] == []
     assert "No run is done: there is nothing to compare yet." in page.content["notes"]
 
@@ -220,9 +224,19 @@ def test_a_metric_that_no_run_has_is_no_choice(tmp_path):
     table = load_results(folder)
     table["max_slowdown"] = math.nan
     table.to_parquet(folder / "results.parquet")
-    names = [metric["name"] for metric in CampaignPage(folder).content["metrics"]]
+    names = [metric["name"] for metric in CampaignPage.of(folder).content["metrics"]]
     assert "max_slowdown" not in names
     assert "mean_slowdown" in names
+
+
+def test_levels_without_partners_have_means_and_no_verdicts(tmp_path):
+    folder = small(tmp_path, policies={"easy": "easy", "fcfs": "fcfs"})
+    table = load_results(folder)
+    table["workload"] = ["one", "other"]
+    table.to_parquet(folder / "results.parquet")
+    told = CampaignPage.of(folder).table("policy")
+    assert told["levels"] == ["easy", "fcfs"]
+    assert told["comparisons"]["n"] == 0
 
 
 @pytest.mark.parametrize(
@@ -262,14 +276,8 @@ def test_pages_of_runs_stand_beside_the_page_which_links_to_them(tmp_path):
     assert run.name == f"{keys[0]}.html"
     by_id = {told.get("id"): text for told, text in Elements(run.read_text()).scripts}
     assert json.loads(by_id["content"])["title"] == "easy, log, recorded"
-    page = CampaignPage(folder)
-    page.texts.clear()
-    text = (tmp_path / "a b.html").read_text()
-    again = Elements(text)
-    page.texts.update(
-        {str(told.get("id")).removeprefix("column-"): text for told, text in again.scripts}
-    )
-    rows = page.rows(json.loads(page.texts["content"])["runs"])
+    page = CampaignPage((tmp_path / "a b.html").read_text())
+    rows = page.rows(page.content["runs"])
     assert [row["page"] for row in rows] == [f"a%20b-runs/{keys[0]}.html", None]
 
 

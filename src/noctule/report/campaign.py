@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -37,6 +38,7 @@ CONFIDENCE = 0.95
 # more cannot be told apart, and would fill the page
 _MOST_CELLS = 400
 _MOST_COMPARISONS = 300
+_FEWEST_DRAWS = 100
 _KEY = re.compile(r"[0-9a-f]{32}")
 
 
@@ -158,6 +160,8 @@ def _tables(
     """Yield means and verdicts by each parameter, and by it within each other one."""
     n_levels = {told["name"]: told["n_levels"] for told in parameters}
     for by, n in n_levels.items():
+        if n > _MOST_CELLS:
+            notes.append(f"{by} has {n} levels: a page shows up to {_MOST_CELLS}.")
         for within, n_groups in (("", 1), *n_levels.items()):
             if within.partition(".")[0] == by.partition(".")[0] or n * n_groups > _MOST_CELLS:
                 continue
@@ -191,11 +195,15 @@ def _table(
     levels = list(dict.fromkeys(one.level for one in summaries.levels))
     trimmed: Sequence[LevelSummary] = ()
     if about.measures.trims:
-        trimmed = summarise(done, by, [f"{TRIMMED}{name}" for name in metrics], **shared).levels
+        # only their means are shown, which do not depend on draws
+        names = [f"{TRIMMED}{name}" for name in metrics]
+        trimmed = summarise(done, by, names, **shared, n_draws=_FEWEST_DRAWS).levels
     comparisons: list[Comparison] = []
     if is_compared:
-        found = compare_each(done, by, metrics, **shared)
-        comparisons = [one for each in found.values() for one in each.comparisons]
+        # means can be shown where no two runs are a pair
+        with suppress(InputError):
+            found = compare_each(done, by, metrics, **shared)
+            comparisons = [one for each in found.values() for one in each.comparisons]
     bounds = [] if within else list(bound_means(campaign.table, by, metrics))
     return {
         "by": by,
