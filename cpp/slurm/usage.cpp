@@ -10,7 +10,9 @@ UsageBook::UsageBook(const Accounting& accounting, std::uint32_t n_tres, Seconds
       associations_(accounting.associations.size(), n_tres), qos_(accounting.qos.size(), n_tres) {
     for (std::size_t i = 0; i < accounting.associations.size(); ++i) {
         associations_.billed[i] = accounting.associations[i].used;
-        associations_.tres[i * n_tres_ + tres_billing] = accounting.associations[i].used;
+        if (tres_billing < n_tres_) {
+            associations_.tres[i * n_tres_ + tres_billing] = accounting.associations[i].used;
+        }
     }
 }
 

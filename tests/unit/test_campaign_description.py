@@ -275,7 +275,7 @@ MISTAKES = [
     ),
     (
         {"workloads": {"x": {"model": "lublim", "n_jobs": 4}}, "seeds": [1]},
-        "campaign: workloads.x: model: got 'lublim', expected one of batsim2016, independent, loc",
+        "campaign: workloads.x: model: got 'lublim', expected one of batsim2016, cirne, ind",
     ),
     (
         {"workloads": {"x": {"model": "lublin", "jobs": 4}}, "seeds": [1]},
