@@ -48,6 +48,9 @@ nitpick_ignore = [
         *("Axes", "Figure", "pd.DataFrame", "NetworkPlan"),
         *("noctule._core.MpiTrace", "noctule._core.Shortcut", "noctule._core.GroupPlan"),
         "noctule._core.SlurmClocks",
+        # parts of results that are looked at, not made
+        *("About", "noctule.campaign.about.About", "noctule.formats.toml_table.Table"),
+        *("noctule.slurm.site.extras.Usage", "noctule.slurm.model.policy.ReasonChange"),
     )
 ]
 
