@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from slurm_cases import CLOCKS
 
 import noctule as nt
 from noctule.errors import InputError
@@ -25,14 +26,6 @@ from noctule.slurm.model.policy import SlurmModel, simulate_slurm
 from noctule.windows import Maintenance, Windows
 from noctule.workload import Request as WorkloadRequest
 
-CLOCKS = Clocks(
-    first_tick=0.25,
-    tick_period=1.0,
-    first_backfill=30.5,
-    first_full=60.0,
-    first_limit_check=0.0,
-    backfill_overhead=0.0,
-)
 MINUTE = 60.0
 
 
