@@ -1,0 +1,164 @@
+"""The threads of a process: whether all of them wait, and for what, from /proc.
+
+A process is idle at an instant if every thread waits there. Two looks prove that there was one: a
+thread that waits in both, and was not put on a processor between them, was not woken either, or it
+would be about to run; hence all of them waited at the end of the first look. New threads are
+noticed by their number: a thread that is gone cannot be read.
+"""
+
+import os
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from noctule.vclock.waits import BUSY, FOREVER, Surroundings, WaitingCall
+
+__all__ = ["Threads", "Wait"]
+
+_LINKS_OF_A_FOLDER = 2
+
+
+class Wait(NamedTuple):
+    """A thread that waits: in which system call, and until when (FOREVER: for an event)."""
+
+    thread: int
+    call: int
+    arguments: list[int]
+    until: int
+
+
+class _Files(NamedTuple):
+    """What one thread does (`syscall`), and how often it was put on a processor (`schedstat`)."""
+
+    call: int
+    runs: int
+
+
+class Threads:
+    """What the threads of one process wait for."""
+
+    def __init__(
+        self,
+        process: int,
+        machine: ModuleType,
+        calls: dict[str, WaitingCall],
+        surroundings: Surroundings,
+    ) -> None:
+        self._process = process
+        self._names = machine.CALLS
+        self.calls = {number: calls[n] for number, n in machine.CALLS.items() if n in calls}
+        self._surroundings = surroundings
+        self._folder = os.open(f"/proc/{process}/task", os.O_RDONLY | os.O_CLOEXEC)
+        self._files: dict[int, _Files] = {}
+        self._order: list[int] = []
+        self._seen: dict[int, tuple[bytes, bytes, Wait | None]] = {}
+
+    def waits(self) -> list[Wait] | None:
+        """What every thread waits for; None where one of them works."""
+        if not self._is_complete():
+            self._list()
+        try:
+            waits = self._first_look()
+            if waits is None or not self._second_look() or not self._is_complete():
+                return None
+        except OSError:
+            self._list()
+            return None
+        return waits
+
+    def described(self) -> list[str]:
+        """What each thread does now, in words."""
+        self._list()
+        return [f"thread {t} ({self._name(t)}) {self._activity(t)}" for t in sorted(self._files)]
+
+    def close(self) -> None:
+        """Give the file descriptors back."""
+        for thread in list(self._files):
+            self._forget(thread)
+        os.close(self._folder)
+
+    def _is_complete(self) -> bool:
+        return os.fstat(self._folder).st_nlink == len(self._files) + _LINKS_OF_A_FOLDER
+
+    def _first_look(self) -> list[Wait] | None:
+        waits = []
+        for place, thread in enumerate(self._order):
+            files = self._files[thread]
+            call, runs = os.pread(files.call, 256, 0), os.pread(files.runs, 64, 0)
+            seen = self._seen.get(thread)
+            if seen is None or seen[0] != call or seen[1] != runs:
+                seen = self._seen[thread] = call, runs, self._read(thread, call)
+            wait = seen[2]
+            if wait is None:
+                # Who works now probably works at the next look, too.
+                self._order.insert(0, self._order.pop(place))
+                return None
+            waits.append(wait)
+        return waits
+
+    def _second_look(self) -> bool:
+        for thread in self._order:
+            files, seen = self._files[thread], self._seen[thread]
+            if os.pread(files.call, 256, 0) != seen[0] or os.pread(files.runs, 64, 0) != seen[1]:
+                return False
+        return True
+
+    def _read(self, thread: int, line: bytes) -> Wait | None:
+        words = line.split()
+        if len(words) < 7:  # "running", or waiting outside of a call, say for a page of memory
+            return None
+        number = int(words[0])
+        known = self.calls.get(number)
+        if known is None:
+            return None
+        arguments = [int(word, 16) for word in words[1:7]]
+        until = known.until(arguments, self._surroundings)
+        return None if until == BUSY else Wait(thread, number, arguments, min(until, FOREVER))
+
+    def _list(self) -> None:
+        found = {int(t.name) for t in Path(f"/proc/{self._process}/task").iterdir()}
+        for thread in self._files.keys() - found:
+            self._forget(thread)
+        for thread in sorted(found - self._files.keys()):
+            folder = f"/proc/{self._process}/task/{thread}"
+            try:
+                call = os.open(f"{folder}/syscall", os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                continue
+            try:
+                runs = os.open(f"{folder}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                os.close(call)
+                continue
+            self._files[thread] = _Files(call, runs)
+        self._order = [t for t in self._order if t in self._files]
+        self._order += sorted(self._files.keys() - set(self._order))
+
+    def _forget(self, thread: int) -> None:
+        files = self._files.pop(thread)
+        os.close(files.call)
+        os.close(files.runs)
+        self._seen.pop(thread, None)
+
+    def _name(self, thread: int) -> str:
+        return self._content(thread, "comm").strip() or "gone"
+
+    def _activity(self, thread: int) -> str:
+        words = self._content(thread, "syscall").split()
+        # "PID (name) state ...", and a name may contain anything
+        state = self._content(thread, "stat").rpartition(") ")[2][:1]
+        if not words:
+            return "is gone"
+        if words[0] == "running":
+            return "is running"
+        if words[0] == "-1":
+            return f"waits outside of a system call (state {state})"
+        number = int(words[0])
+        name = self._names.get(number, f"number {number}")
+        return f"is in the system call {name} (state {state})"
+
+    def _content(self, thread: int, file: str) -> str:
+        try:
+            return Path(f"/proc/{self._process}/task/{thread}/{file}").read_text(errors="replace")
+        except OSError:
+            return ""
