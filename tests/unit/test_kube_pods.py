@@ -50,6 +50,7 @@ def test_a_job_of_several_hosts_is_as_many_pods_alike():
     assert len({pod["metadata"]["uid"] for pod in made}) == 3
     assert made[0]["spec"] == made[2]["spec"]
     assert {pod["metadata"]["labels"]["noctule/job"] for pod in made} == {"w0-1"}
+    assert {pod["metadata"]["labels"]["noctule/size"] for pod in made} == {"3"}
 
 
 def test_pods_that_are_created_again_have_other_uids():
@@ -105,7 +106,11 @@ def test_the_rest_of_a_pod_is_as_the_job_says():
     assert spec["terminationGracePeriodSeconds"] == 5
     assert spec["nodeSelector"] == {"disk": "ssd"}
     assert (spec["affinity"], spec["tolerations"]) == (affinity, tolerations)
-    assert pod["metadata"]["labels"] == {"noctule/job": "w0-1", "app": "x"}
+    assert pod["metadata"]["labels"] == {
+        "noctule/job": "w0-1",
+        "noctule/size": "1",
+        "app": "x",
+    }
     assert pod["metadata"]["annotations"] == {"example.com/note": "any text at all"}
     assert spec["containers"][0]["image"] == "busybox"
 

@@ -24,6 +24,8 @@ __all__ = ["JobPods", "PodRules", "PodWriter", "ended_status", "pod_objects", "r
 
 #: The label that tells to which job a Pod belongs.
 JOB_LABEL = "noctule/job"
+#: The label that tells how many Pods that job has.
+SIZE_LABEL = "noctule/size"
 #: What Batkube's workloads call the scheduler that is there anyway.
 DEFAULT = "default"
 
@@ -131,7 +133,7 @@ class PodWriter:
         name = self._name(job_id, n_hosts)
         names = (name,) if n_hosts == 1 else tuple(f"{name}-{i}" for i in range(n_hosts))
         self._names.update(names)
-        template = _template(name, said, walltime, rules)
+        template = _template(name, n_hosts, said, walltime, rules)
         group = None
         if rules.groups is not GroupKind.NONE:
             group = group_object(
@@ -184,7 +186,9 @@ def ended_status(state: str) -> dict[str, str]:
     raise InputError(f"status of a pod: got {state!r}, expected the state of an ended job")
 
 
-def _template(name: str, said: PodFields, walltime: float, rules: PodRules) -> dict[str, Any]:
+def _template(
+    name: str, n_hosts: int, said: PodFields, walltime: float, rules: PodRules
+) -> dict[str, Any]:
     amounts = dict(said.amounts or rules.whole_host)
     if SHARE in rules.whole_host:
         amounts.setdefault(SHARE, Fraction(1))
@@ -212,7 +216,7 @@ def _template(name: str, said: PodFields, walltime: float, rules: PodRules) -> d
         spec["activeDeadlineSeconds"] = max(1, math.ceil(walltime))
     metadata: dict[str, Any] = {
         "namespace": rules.namespace,
-        "labels": {JOB_LABEL: name, **said.labels},
+        "labels": {JOB_LABEL: name, SIZE_LABEL: str(n_hosts), **said.labels},
     }
     if said.annotations:
         metadata["annotations"] = dict(said.annotations)
