@@ -34,11 +34,11 @@ test-cluster: $(VENV)/.installed
 	tests/cluster/install-slurm
 	NOCTULE_TEST_SLURM=1 $(BIN)/python -m pytest -q tests/cluster
 
-# The model of Slurm against a real one on loopback, in real time: some minutes.
+# The model of Slurm against real ones on loopback, in real time: some minutes, which they sleep.
 test-slurm: $(VENV)/.installed
 	tests/cluster/install-slurm
 	tests/slurm/install-accounting
-	NOCTULE_TEST_SLURM=1 $(BIN)/python -m pytest -q -n 2 tests/slurm
+	NOCTULE_TEST_SLURM=1 $(BIN)/python -m pytest -q -n 6 tests/slurm
 
 # Random platforms and job mixes in SimGrid and here; where SimGrid can be installed.
 test-simgrid: $(VENV)/.installed

@@ -380,6 +380,9 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
             hold_until_reached(start);
             continue;
         }
+        if (!parameters.assoc_limit_stop && is_over_limit(moment, attempt, found->nodes)) {
+            return Outcome::unplanned;
+        }
         return reserve(attempt, start, found->nodes);
     }
 }
@@ -439,9 +442,7 @@ void Backfill::extend_limit(JobIndex job, Seconds now) {
 
 void Backfill::note_test(JobIndex job, const NodeSet& nodes) {
     if (controller_.priority().follows_tests()) {
-        std::uint32_t cpus = 0;
-        nodes.for_each([&](NodeIndex node) { cpus += controller_.settings().nodes[node].cpus; });
-        controller_.priority().tested(job, cpus);
+        controller_.priority().tested(job, cpus_of(nodes));
     }
 }
 

@@ -90,6 +90,8 @@ class Backfill {
     void hold_until_reached(Seconds date);
     void note_conditions(const QueueRecord& record);
     void note_test(JobIndex job, const NodeSet& nodes);
+    std::uint32_t cpus_of(const NodeSet& nodes) const;
+    bool is_over_limit(const Moment& moment, const Attempt& attempt, const NodeSet& nodes);
 
     Controller& controller_;
     Evictions evictions_;

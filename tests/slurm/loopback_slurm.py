@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from daemons import PLACES, daemon
 from loopback_database import accounting
 
@@ -37,8 +38,8 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd.%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd.%n.log
-SlurmctldDebug=debug
-DebugFlags=Backfill
+SlurmctldDebug=debug2
+DebugFlags=Backfill,Priority
 LogTimeFormat=iso8601_ms
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
@@ -83,6 +84,21 @@ class LoopbackSlurm:
 def missing_commands() -> list[str]:
     """Return the commands of Slurm that are not here."""
     return [command for command in COMMANDS if shutil.which(command, path=PLACES) is None]
+
+
+_MISSING = missing_commands()
+#: On a busy machine a node may answer on the other side of a pass than the log tells, and all that
+#: follows is another schedule: then it is tried again. Where the model is wrong, it fails again.
+AGAINST_SLURM = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        "NOCTULE_TEST_SLURM" not in os.environ, reason="run by make test-slurm, which installs it"
+    ),
+    pytest.mark.skipif(
+        bool(_MISSING), reason=f"no {', '.join(_MISSING)} here, expected Debian's slurm-wlm"
+    ),
+    pytest.mark.flaky(reruns=2, only_rerun=["AssertionError"]),
+]
 
 
 @contextmanager

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-from loopback_slurm import LoopbackSlurm, loopback_slurm, missing_commands
+from loopback_slurm import AGAINST_SLURM, LoopbackSlurm, loopback_slurm
 
 import noctule as nt
 from noctule.profile import Delay
@@ -24,12 +23,7 @@ from noctule.slurm.truth.controller import Controller, pairs
 from noctule.slurm.truth.controller_log import parse_controller_log
 from noctule.workload import Request as WorkloadRequest
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        "NOCTULE_TEST_SLURM" not in os.environ, reason="run by make test-slurm, which installs it"
-    ),
-]
+pytestmark = AGAINST_SLURM
 N_NODES = 3
 # a killed job leaves its node within some 30 ms, or when slurmd looks again, up to 4 s later
 TOLERANCE = 5.0
@@ -77,12 +71,6 @@ class RealRun:
     passes: list[tuple[float, PassKind]]
     rows: Mapping[int, Mapping[str, str]]
     conf: str
-
-
-@pytest.fixture(autouse=True)
-def _slurm_is_here():
-    if missing := missing_commands():
-        pytest.skip(f"no {', '.join(missing)} here, expected Debian's slurm-wlm")
 
 
 def submit_all(slurm: LoopbackSlurm) -> list[int]:

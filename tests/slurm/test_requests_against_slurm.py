@@ -17,19 +17,14 @@ from pathlib import Path
 
 import loopback_database
 import pytest
-from loopback_slurm import loopback_slurm, missing_commands
+from loopback_slurm import AGAINST_SLURM, loopback_slurm
 from test_against_slurm import compared, starts
 
-from noctule.slurm.truth.fidelity import Deviation, deviation
+from noctule.slurm.truth.fidelity import deviation
 from noctule.slurm.truth.sets import read_truth
 from noctule.slurm.truth.submissions import Submission, trace_table
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        "NOCTULE_TEST_SLURM" not in os.environ, reason="run by make test-slurm, which installs it"
-    ),
-]
+pytestmark = AGAINST_SLURM
 CORES = "SelectType=select/cons_tres\nSchedulerParameters=bf_interval=10\nSelectTypeParameters="
 NODES = "SelectType=select/linear\nSchedulerParameters=bf_interval=10\n"
 TREE = """\
@@ -101,12 +96,6 @@ ACCOUNTS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _slurm_is_here():
-    if missing := missing_commands():
-        pytest.skip(f"no {', '.join(missing)} here, expected Debian's slurm-wlm")
-
-
 def drawn(
     options: Sequence[str],
     *,
@@ -141,14 +130,13 @@ def begin_replay(stack: ExitStack, path: Path, jobs: list[Submission], **cluster
     )
 
 
-def decided(path: Path, jobs: list[Submission], capsys) -> Deviation:
-    """Compare what happened by the command; return how far the model's decisions are from it."""
+def check_decisions(path: Path, jobs: list[Submission], capsys) -> None:
+    """Check by the command that the model's decisions are those that were made."""
     truth = read_truth(path)
     assert [job.options for job in truth.jobs] == [job.options for job in jobs], path.name
     assert {job.state for job in truth.jobs} == {"COMPLETED"}, path.name
     found = deviation(truth.jobs, starts(compared(truth, capsys)["decisions"], truth))
-    assert found.n_close_starts >= 0.8 * len(jobs), path.name
-    return found
+    assert (found.n_close_starts, found.n_exact_nodes) == (len(jobs), len(jobs)), path.name
 
 
 def test_memory_gpus_features_weights_and_switches(tmp_path, capsys):
@@ -162,11 +150,8 @@ def test_memory_gpus_features_weights_and_switches(tmp_path, capsys):
         }
         said = {name: replay.communicate(timeout=300)[1] for name, replay in replays.items()}
     assert {name: replay.returncode for name, replay in replays.items()} == dict.fromkeys(said, 0)
-    found = {name: decided(tmp_path / name, jobs[name], capsys) for name in CONFIGURATIONS}
-    # on a loaded machine nodes may come back too late for a pass, and all that follows is another
-    # schedule: that happens to one of them at times, not to most
-    same = [name for name, one in found.items() if one.n_exact_starts == one.n_exact_nodes == 26]
-    assert len(same) >= len(CONFIGURATIONS) - 1, found
+    for name in CONFIGURATIONS:
+        check_decisions(tmp_path / name, jobs[name], capsys)
 
 
 def test_fair_shares_and_limits_of_a_database(tmp_path, capsys):
@@ -180,4 +165,4 @@ def test_fair_shares_and_limits_of_a_database(tmp_path, capsys):
         said = replay.communicate(timeout=300)[1]
     assert replay.returncode == 0, said
     assert path.with_suffix(".associations.txt").is_file()
-    assert decided(path, jobs, capsys).n_exact_nodes >= 0.8 * len(jobs)
+    check_decisions(path, jobs, capsys)

@@ -11,8 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import pytest
-from loopback_slurm import loopback_slurm, missing_commands
+from loopback_slurm import AGAINST_SLURM, loopback_slurm
 
 from noctule.profile import Delay
 from noctule.slurm.conf.hostlist import expand_hosts
@@ -25,19 +24,8 @@ from noctule.slurm.truth.controller_log import clock_shift, read_controller_log
 from noctule.workload import Job, Workload
 from noctule.workload import Request as HostRequest
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        "NOCTULE_TEST_SLURM" not in os.environ, reason="run by make test-slurm, which installs it"
-    ),
-]
+pytestmark = AGAINST_SLURM
 LINEAR = "SelectType=select/linear\nSchedulerParameters=bf_interval=5"
-
-
-@pytest.fixture(autouse=True)
-def _slurm_is_here():
-    if missing := missing_commands():
-        pytest.skip(f"no {', '.join(missing)} here, expected Debian's slurm-wlm")
 
 
 def real_jobs(conf, lines, *, patience=90):

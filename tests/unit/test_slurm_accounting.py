@@ -51,7 +51,7 @@ def starts(conf, jobs, accounts=ACCOUNTS, **changes):
         settings_from(parse_conf(conf)),
         requests,
         associations=None if accounts is None else parse_associations(accounts),
-        clocks=Clocks(first_tick=0.5, tick_period=1.0, first_backfill=1e6, **changes),
+        clocks=Clocks(**{"first_tick": 0.5, "tick_period": 1.0, "first_backfill": 1e6, **changes}),
         epoch=1_700_000_000,
     )
     rows = zip(
@@ -121,6 +121,29 @@ def test_a_job_that_a_limit_holds_back_closes_nothing_though_its_nodes_are_busy(
     assert free[2] > free[1] > 50
     assert limited[2] < 10
     assert limited[1] > 50
+
+
+def test_backfilling_plans_nothing_for_a_job_that_a_limit_holds_back_now():
+    # Four nodes: ann has n1 for an hour, bob n2 for ten minutes, and his job of four nodes, next in
+    # the queue, closes the partition to the main scheduler. ann's job of three could have n[2-4] in
+    # ten minutes, but she may have three nodes in all: bob's half hour on n3 need not wait for it.
+    conf = LINEAR.replace("n[1-2]", "n[1-4]") + "AccountingStorageEnforce=limits\n"
+    jobs = [
+        ("ann", 0.0, 3600.0, {"limit": 60}),
+        ("bob", 0.1, 600.0, {"limit": 10}),
+        ("bob", 4.0, 60.0, {"limit": 5, "min_nodes": 4, "max_nodes": 4}),
+        ("ann", 4.1, 60.0, {"limit": 5, "min_nodes": 3, "max_nodes": 3}),
+        ("bob", 4.2, 1800.0, {"limit": 30}),
+    ]
+    bounded = ACCOUNTS.replace("'ann':Fairshare=1", "'ann':Fairshare=1:GrpTRES=node=3")
+    free, _ = starts(conf, jobs, first_backfill=10.0)
+    limited, _ = starts(conf, jobs, bounded, first_backfill=10.0)
+    stopping = conf + "SchedulerParameters=assoc_limit_stop\n"
+    stopped, _ = starts(stopping, jobs, bounded, first_backfill=10.0)
+    assert free[4] > free[3] > 600
+    assert limited[4] == 10
+    assert limited[3] > 3600
+    assert stopped[4] > 600
 
 
 def test_limits_of_accounts_count_all_who_are_in_them():

@@ -29,6 +29,14 @@ def test_given_the_passes_every_start_and_node_list_is_that_of_the_set(tmp_path,
     assert compared(capsys, write_set(tmp_path))["decisions"] == AS_IT_WAS
 
 
+def test_nodes_that_answered_after_the_pass_are_not_there_for_it(tmp_path, capsys):
+    # job 1 leaves n[1-3] at 40.6, and the pass of 43.7 has them for job 2, unless they answer later
+    late = tuple(f"{stamp(43.8)} debug2: node_did_resp n{i}" for i in (1, 2, 3))
+    log = sorted([*LOG, *late], key=lambda line: line.split("]")[0])
+    told = compared(capsys, write_set(tmp_path, log=tuple(log)))["decisions"]
+    assert told[1]["start"] == EPOCH + 53
+
+
 def test_given_the_ticks_the_model_runs_passes_when_events_ask_for_them(tmp_path, capsys):
     # the ticks are 2.0, 3.17, 4.33, 5.5 and on: job 1 came at 2.1 and starts at the next one;
     # it ends 35.1 s later, at 38.3, and job 2 starts at a tick of the two seconds after that

@@ -42,6 +42,18 @@ def test_the_log_tells_of_passes_cycles_and_allocations(tmp_path):
     assert log.ends[2] == EPOCH + 63.8
 
 
+def test_a_detailed_log_tells_when_nodes_came_back_and_priorities_were_computed():
+    # n1 answers when job 3 starts, and again after its end; of n2 nothing is told
+    prio = "priority/multifactor: _decay_thread: PRIO: Decay factor over 60 seconds goes from 1"
+    lines = [quick(1), f"{stamp(1.1)} debug2: node_did_resp n1", f"{stamp(2)} {prio}"]
+    lines += [f"{stamp(3)} _job_complete: JobId=3 done", f"{stamp(3.25)} debug2: node_did_resp n1"]
+    log = parse_controller_log("\n".join([*lines, ""]), "log").shifted(0.5)
+    assert log.calculations == [EPOCH + 2.5]
+    assert log.release(["n1"], EPOCH + 3.5) == EPOCH + 3.75
+    assert log.release(["n1", "n2"], EPOCH + 3.5) is None
+    assert log.release(["n1"], EPOCH + 4) is None
+
+
 def test_tasks_of_arrays_are_known_by_their_own_number():
     log = parse_controller_log(f"{quick(1)}\n{stamp(2)} _job_complete: JobId=7_3(12) done\n", "log")
     assert list(log.ends) == [12]

@@ -1,6 +1,7 @@
 """The model of Slurm against what a real one did, in ways that share nothing but the jobs.
 
 - decisions: passes and cycles at the dates of the log, so that only what they decide is tested;
+  nodes come back after jobs when they did, where the log tells;
 - triggers: the ticks of the background loop and the wake-ups of the backfill thread are those of
   the log, but whether a tick runs a pass, and which, is the model's;
 - first instants: the same with nothing but the first tick, cycle and full pass, and a period;
@@ -15,19 +16,20 @@ import math
 import random
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from noctule.errors import InputError
 from noctule.profile import Delay
 from noctule.record import attempted_id
 from noctule.schedule import Schedule
 from noctule.slurm.conf.associations import Associations, read_associations, read_qos
-from noctule.slurm.conf.hostlist import compress_hosts
+from noctule.slurm.conf.hostlist import compress_hosts, expand_hosts
 from noctule.slurm.conf.settings import SlurmSettings, read_settings
 from noctule.slurm.conf.topology import Topology, read_topology
 from noctule.slurm.jobs.requests import Request, Requests, with_nodes_for_tasks
 from noctule.slurm.model.clocks import Clocks, PassKind
 from noctule.slurm.model.native_settings import hosts_of_nodes
-from noctule.slurm.model.policy import simulate_slurm
+from noctule.slurm.model.policy import COMPLETION_DELAY, simulate_slurm
 from noctule.slurm.truth.fidelity import SimulatedStart, Starts
 from noctule.slurm.truth.sets import Truth, TruthJob
 from noctule.slurm.truth.submissions import asked_fields
@@ -127,12 +129,14 @@ class Case:
     def _first_calculation(self) -> float:
         """Return when priorities were last computed before the run, as far as the log tells.
 
-        A controller computes them when it starts, and then each period; its full passes count from
-        the same second.
+        A controller computes them when it starts, and then each period; where the log has none of
+        these dates, its full passes count from the same second.
         """
-        full = [one.date - self.epoch for one in self.truth.log.passes if one.is_full]
+        log = self.truth.log
+        full = [math.floor(one.date) for one in log.passes if one.is_full]
+        known = log.calculations or full
         period = self._calculation_period()
-        return (math.floor(full[0]) % period if full else 0) - float(period)
+        return ((known[0] - self.epoch) % period if known else 0) - float(period)
 
     def _passes_after(self, date: float) -> Iterator[tuple[float, PassKind]]:
         """Yield passes after the log, for jobs that the model has not started by its end."""
@@ -199,6 +203,8 @@ class Case:
     def starts(self, clocks: Clocks) -> Starts:
         """Simulate the set; return the starts in order of job numbers."""
         workload = self._workload(clocks)
+        # with given passes jobs have their own, as it was
+        options: dict[str, Any] = {"epilogue_delay": 0.0} if clocks.mode == "passes" else {}
         schedule, model = simulate_slurm(
             workload,
             self.settings,
@@ -207,6 +213,7 @@ class Case:
             epoch=self.epoch,
             topology=self._topology,
             associations=self._associations,
+            **options,
         )
         self._told = model.notes
         return self._found(schedule)
@@ -222,10 +229,17 @@ class Case:
                 cancel_time=self._date(job.end_date, clocks)
                 if job.job_id in self._cancelled
                 else math.inf,
+                epilogue_delay=self._completion_delay(job) if clocks.mode == "passes" else 0.0,
             )
             for job in self._jobs
         ]
         return Workload.from_jobs(jobs)
+
+    def _completion_delay(self, job: TruthJob) -> float:
+        """Return how long its nodes stayed unusable after a job, where the log tells."""
+        nodes = expand_hosts(job.nodes) if job.nodes else []
+        release = self.truth.log.release(nodes, job.end_date)
+        return COMPLETION_DELAY if release is None else release - job.end_date
 
     def _date(self, date: float, clocks: Clocks) -> float:
         """Return a date of the run; BSC's simulator has whole seconds, as accounting does."""

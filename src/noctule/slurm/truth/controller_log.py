@@ -1,7 +1,8 @@
 """What the log of slurmctld tells: passes, backfill cycles, submissions, allocations and ends.
 
-The lines are those of 22.05 with `SlurmctldDebug=debug` and `LogTimeFormat=iso8601_ms`; all others
-are passed over. Dates of the log are local times: `shifted` moves them to those of the epoch.
+The lines are those of 22.05 with `SlurmctldDebug=debug` and `LogTimeFormat=iso8601_ms`; `debug2`
+adds when nodes answered, `DebugFlags=Priority` when priorities were computed. All other lines are
+passed over. Dates are local times: `shifted` moves them to those of the epoch.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _LINES = {
     "backfill": re.compile(rf"_start_job: Started {_JOB} in \S+ on (?P<nodes>\S+)"),
     "time limit": re.compile(rf"Time limit exhausted for {_JOB}"),
     "end": re.compile(rf"_job_complete: {_JOB}.* done"),
+    "answer": re.compile(r"node_did_resp (?P<node>\S+)"),
+    "calculation": re.compile(r"PRIO: (Decay factor over|Fair Tree fairshare algorithm, starting)"),
 }
 _QUARTER_HOUR = 900
 
@@ -57,6 +60,14 @@ class ControllerLog:
     allocations: dict[int, Allocation] = field(default_factory=dict)
     time_limits: dict[int, float] = field(default_factory=dict)
     ends: dict[int, float] = field(default_factory=dict)
+    answers: dict[str, list[float]] = field(default_factory=dict)
+    calculations: list[float] = field(default_factory=list)
+
+    def release(self, nodes: Iterable[str], end: float) -> float | None:
+        """Return when the last of a job's nodes answered that nothing of it is left, if told."""
+        found = [next((d for d in self.answers.get(n, ()) if d >= end), None) for n in nodes]
+        known = [date for date in found if date is not None]
+        return max(known) if known and len(known) == len(found) else None
 
     def shifted(self, seconds: float) -> ControllerLog:
         """Return the same with all dates moved."""
@@ -75,6 +86,8 @@ class ControllerLog:
             },
             moved(self.time_limits),
             moved(self.ends),
+            {node: [date + seconds for date in dates] for node, dates in self.answers.items()},
+            [date + seconds for date in self.calculations],
         )
 
 
@@ -133,6 +146,10 @@ def _enter(log: ControllerLog, date: float, kind: str, match: re.Match[str]) -> 
         log.passes.append(MainPass(date, match["kind"] == "full queue"))
     elif kind == "cycle":
         log.cycles.append(date)
+    elif kind == "calculation":
+        log.calculations.append(date)
+    elif kind == "answer":
+        log.answers.setdefault(match["node"], []).append(date)
     elif kind == "cost":
         log.cycle_costs.append(int(match["us"]) * 1e-6)
     else:
