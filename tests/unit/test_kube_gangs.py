@@ -27,6 +27,7 @@ def test_a_job_is_ready_when_the_last_of_its_pods_is_bound():
     assert of.bind("a-1", "n3", 5.0) == Ready("a", ("n2", "n3", "n0"))
     # n2 waited from 1 to 5, n0 from 2 to 5, n3 not at all
     assert of.holds == [Hold("a", "n2", 1.0, 5.0), Hold("a", "n0", 2.0, 5.0)]
+    assert of.held_by("a") == 7.0
     assert of.end("a", 9.0) == ("a-0", "a-1", "a-2")
     assert [of.free(f"n{i}")["cpu"] for i in range(4)] == [1000] * 4
 

@@ -139,6 +139,7 @@ class Gangs:
         self._requeue = requeue
         self._gangs: dict[JobId, _Gang] = {}
         self._job_of: dict[str, JobId] = {}
+        self._held: dict[JobId, float] = {}
         self._dated: dict[JobId, _Gang] = {}  # those that something is due for
         self._n_submitted = 0
 
@@ -231,6 +232,10 @@ class Gangs:
     def nodes_of(self, job_id: JobId) -> dict[str, str]:
         """Return the nodes of a job's bound Pods."""
         return {pod: node for pod, (node, _) in self._gangs[job_id].bound.items()}
+
+    def held_by(self, job_id: JobId) -> float:
+        """Return the node-seconds that a job's Pods held while its gang was waiting."""
+        return self._held.get(job_id, 0.0)
 
     def free(self, node: str) -> Mapping[str, int]:
         """Return what is left on a node."""
@@ -343,11 +348,10 @@ class Gangs:
         gang.bound.clear()
 
     def _bill(self, gang: _Gang, now: float) -> None:
-        self.holds += [
-            Hold(gang.job_id, node, since, now)
-            for node, since in gang.bound.values()
-            if now > since
-        ]
+        for node, since in gang.bound.values():
+            if now > since:
+                self.holds.append(Hold(gang.job_id, node, since, now))
+                self._held[gang.job_id] = self.held_by(gang.job_id) + now - since
 
     def _forget(self, gang: _Gang, now: float) -> None:
         self._release(gang, now)
