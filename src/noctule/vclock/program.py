@@ -103,8 +103,8 @@ class VirtualProgram:
 
     @property
     def now(self) -> float:
-        """Simulated seconds since the start."""
-        return self.clock.now
+        """The date that was set, in simulated seconds since the start."""
+        return self.clock.date / SECOND
 
     @property
     def exit_status(self) -> int | None:
@@ -135,10 +135,10 @@ class VirtualProgram:
         first = min(wait.until for wait in waits)
         if first == FOREVER:
             return Idle(None)
-        if first <= self.clock.nanoseconds:
+        if first <= self.clock.date:
             self._end_waits()
             return None
-        return Idle((first - self.clock.nanoseconds) / SECOND)
+        return Idle((first - self.clock.date) / SECOND)
 
     def settle(self, *, timeout: float = 30.0, is_quiet: Callable[[], bool] = lambda: True) -> Idle:
         """Wait, in real time, until the program is idle.
@@ -165,8 +165,7 @@ class VirtualProgram:
     def advance(self, to: float) -> None:
         """Set the clock to a date, in seconds since the start, and wake who waited for it.
 
-        The clock never goes back. Where it stands a little after that date already, as readings
-        have moved it, it stays.
+        The clock never goes back: an earlier date wakes who waited, and that is all.
         """
         target = nanoseconds(to)
         for wait in self._waits:
@@ -218,7 +217,7 @@ class VirtualProgram:
         self._threads = Threads(process, self._machine, self._calls, self._surroundings)
 
     def _end_waits(self) -> None:
-        now = self.clock.nanoseconds
+        now = self.clock.date
         for wait in self._waits:
             if wait.until <= now:
                 call = self._threads.calls[wait.call]

@@ -58,7 +58,7 @@ class Surroundings:
 
     def later(self, duration: int) -> int:
         """The date after a duration from now; a duration of nothing is no wait."""
-        return self.clock.nanoseconds + duration if 0 < duration < FOREVER else BUSY
+        return self.clock.date + duration if 0 < duration < FOREVER else BUSY
 
     def date(self, clock: int, address: int) -> int:
         """A date of one of the clocks, as nanoseconds since the start."""
