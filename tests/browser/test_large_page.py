@@ -53,6 +53,58 @@ def test_its_first_picture_takes_less_than_three_seconds_and_a_redraw_a_blink(la
     page.close()
 
 
+def test_while_the_view_moves_the_last_picture_is_stretched(open_page, large_page):
+    page = open_page(large_page)
+    areas = page.evaluate(
+        """async () => {
+            const [gantt, view] = [noctule.gantts[0], noctule.view];
+            const frame = () => new Promise(requestAnimationFrame);
+            const picture = gantt.area;
+            for (let n = 0; n < 6; n++) { view.zoom(0.9); await frame(); }
+            const zoomed = gantt.area;
+            await new Promise((rested) => setTimeout(rested, 1500));
+            const rested = gantt.area;
+            view.zoom(3);
+            return { full: view.full, picture, zoomed, rested, out: gantt.area };
+        }"""
+    )
+    assert areas["zoomed"] == areas["picture"]
+    length = areas["full"][1] - areas["full"][0]
+    assert areas["rested"]["to"] - areas["rested"]["from"] == pytest.approx(1.4 * 0.9**6 * length)
+    # where the last picture ends there is always that of everything
+    assert areas["out"] == areas["picture"]
+
+
+def test_a_frame_takes_little_work_while_the_wheel_turns(large_page, chromium):
+    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    page.goto(large_page.as_uri())
+    page.wait_for_selector("html[data-state=ready]", timeout=60_000)
+    settled(page)
+    page.mouse.move(*place_in_gantt(page, 0, sum(period(page)) / 2, 10))
+    before = seconds_of(session)
+    page.evaluate(
+        """(turns) => new Promise((done) => {
+            const target = document.querySelector("figure.gantt .figure-body");
+            const { left, top, width, height } = target.getBoundingClientRect();
+            const place = { clientX: left + width / 2, clientY: top + height / 2 };
+            const turn = (n) => {
+                if (n === turns) return done();
+                const deltaY = n < turns / 2 ? -40 : 40;
+                const turned = { cancelable: true, deltaY, ...place };
+                target.dispatchEvent(new WheelEvent("wheel", turned));
+                requestAnimationFrame(() => turn(n + 1));
+            };
+            turn(0);
+        })""",
+        60,
+    )
+    # bench/report.py has the bound of a quiet machine
+    assert (seconds_of(session) - before) / 60 < 0.05
+    page.close()
+
+
 def test_zooming_far_in_ends_with_boxes(open_page, large_page):
     page = open_page(large_page)
     full = page.evaluate("noctule.view.full")

@@ -3,6 +3,33 @@
 const { ndarray } = Bokeh.require("core/util/ndarray");
 Bokeh.require("core/logging").logger.set_level("warn");
 
+// BokehJS gives each part of a plot an element, and a new style to it at every paint: the browser
+// finds out the styles of all elements anew, several times a frame. Here these elements are empty,
+// and only those of axes take room.
+const { RendererView } = Bokeh.require("models/renderers/renderer");
+const placeElement = RendererView.prototype.update_position;
+RendererView.prototype.update_position = function () {
+  const { width, height } = this.bbox ?? {};
+  const place = `${width} ${height}`;
+  if (this.panel == null || place === this.lastPlace) return;
+  this.lastPlace = place;
+  placeElement.call(this);
+};
+
+// Axes take the room that they are given: BokehJS would measure all texts at every paint, and lay
+// the plot out anew where one is wider than before.
+class SteadyAxisView extends Bokeh.LinearAxis.prototype.default_view {
+  get_size() {
+    return this.panel.is_horizontal ? { width: 0, height: 24 } : { width: 70, height: 0 };
+  }
+}
+
+class SteadyAxis extends Bokeh.LinearAxis {
+  static {
+    this.prototype.default_view = SteadyAxisView;
+  }
+}
+
 const TIME_STEPS = [
   0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900,
   1800, 3600, 7200, 10800, 21600, 43200, DAY, 2 * DAY, 5 * DAY, 7 * DAY, 14 * DAY, 28 * DAY,
@@ -77,9 +104,11 @@ class Figures {
       min_border_top: 6,
       min_border_bottom: 4,
       lod_threshold: null,
+      // else BokehJS paints once more, half a second after each paint
+      lod_interval: 0,
     });
-    const xAxis = new Bokeh.LinearAxis({ ticker: new TimeTicker(), formatter: new TimeFormatter() });
-    const yAxis = new Bokeh.LinearAxis({ axis_label: yLabel, formatter });
+    const xAxis = new SteadyAxis({ ticker: new TimeTicker(), formatter: new TimeFormatter() });
+    const yAxis = new SteadyAxis({ axis_label: yLabel, formatter });
     yAxis.ticker.desired_num_ticks = Math.max(2, Math.round(height / 60));
     if (whole) yAxis.ticker.min_interval = 1;
     plot.add_layout(xAxis, "below");

@@ -3,6 +3,10 @@
 const MAX_BOXES_DRAWN = 1500;
 // pixels reach beyond the visible period, so that panning finds something there
 const MARGIN = 0.2;
+// a view that has not changed for so many milliseconds rests; pictures of it are then exact
+const REST = 120;
+// how much finer pixels may have to be until they are drawn anew while the view still moves
+const COARSE = 4;
 
 class Gantt {
   constructor(run, page) {
@@ -13,7 +17,8 @@ class Gantt {
     this.chosen = new Bokeh.ColumnDataSource({ data: emptyCorners() });
     this.waited = new Bokeh.ColumnDataSource({ data: emptyWait() });
     this.image = new Bokeh.ColumnDataSource({ data: emptyImage() });
-    this.redraw = throttled(90, () => this.draw());
+    this.redraw = calmed(REST, () => this.draw());
+    this.refine = throttled(4 * REST, () => this.draw());
   }
 
   async build(element, height) {
@@ -53,7 +58,8 @@ class Gantt {
     element.addEventListener("wheel", (event) => this.turnWheel(event), { passive: false });
     this.dress();
     await this.page.figures.show(this.figure);
-    this.view.on("range hosts runs", this.redraw);
+    this.view.on("range hosts", () => this.follow());
+    this.view.on("runs", this.redraw);
     this.view.on("theme", () => this.dress());
     this.view.on("colour user data", () => this.recolour());
     this.view.on("job", () => this.markChosen());
@@ -88,39 +94,63 @@ class Gantt {
     this.isDrawing = false;
   }
 
+  // While the view moves, the last picture is stretched; where it ends, that of all is shown.
+  follow() {
+    const visible = this.visibleArea();
+    const isTold = this.area && reaches(this.area, visible);
+    if (!isTold && this.picture?.colouring === this.colouring) this.showAll();
+    else if (!isTold || (!this.isExact && isCoarse(this.area, visible))) this.refine();
+    this.redraw();
+  }
+
+  visibleArea(margin = 0) {
+    const [from, to] = this.view.period;
+    const { start: low, end: high } = this.view.hostRange(this.run);
+    const more = margin * (to - from);
+    return { from: from - more, to: to + more, low, high };
+  }
+
   async drawOnce() {
     const { width, height } = this.figure.view.frame.bbox;
     const isShown = this.view.get("runs").includes(this.run.index);
     if (!(width > 0 && height > 0) || !this.colouring || !isShown) return;
-    const [from, to] = this.view.period;
-    const margin = MARGIN * (to - from);
-    const { start: low, end: high } = this.view.hostRange(this.run);
-    const area = { from: from - margin, to: to + margin, low, high };
+    const area = this.visibleArea(MARGIN);
     const { rows, nBoxes } = visibleRows(this.run, area.from, area.to);
     const boxes = nBoxes <= 40 * MAX_BOXES_DRAWN ? this.boxesIn(rows, area) : null;
+    const image = boxes ? emptyImage() : await this.imageOf(rows, area, width, height);
     this.isExact = boxes !== null;
-    if (boxes) {
-      this.boxes.data = boxes;
-      if (this.image.data.image.length) this.image.data = emptyImage();
-    } else {
-      // more cells than hosts would only repeat themselves
-      const nLines = Math.max(1, Math.min(Math.round(height), Math.ceil(high - low)));
-      await this.drawImage(rows, new Raster(area, Math.round(width * (1 + 2 * MARGIN)), nLines));
-      if (this.boxes.data.left.length) this.boxes.data = emptyBoxes();
-    }
+    this.area = area;
+    this.show(image, boxes ?? emptyBoxes());
   }
 
-  async drawImage(rows, raster) {
-    await fillRaster(raster, this.run, rows, this.colouring);
-    const { area, width, height } = raster;
+  async imageOf(rows, area, width, height) {
+    // more cells than hosts would only repeat themselves
+    const nLines = Math.max(1, Math.min(Math.round(height), Math.ceil(area.high - area.low)));
+    const { colouring } = this;
+    const raster = new Raster(area, Math.round(width * (1 + 2 * MARGIN)), nLines);
+    await fillRaster(raster, this.run, rows, colouring);
     this.raster = raster;
-    this.image.data = {
-      image: [ndarray(raster.pixels(), { shape: [height, width], dtype: "uint32" })],
-      x: [area.from],
-      y: [area.low],
-      dw: [area.to - area.from],
-      dh: [area.high - area.low],
-    };
+    const image = imageData(raster);
+    if (reaches(area, this.wholeArea())) this.picture = { image, area, colouring };
+    return image;
+  }
+
+  wholeArea() {
+    const [from, to] = this.view.full;
+    return { from, to, low: 0, high: this.run.nHosts };
+  }
+
+  showAll() {
+    const { image, area } = this.picture;
+    if (this.area === area) return;
+    this.isExact = false;
+    this.area = area;
+    this.show(image, emptyBoxes());
+  }
+
+  show(image, boxes) {
+    if (image.image.length || this.image.data.image.length) this.image.data = image;
+    if (boxes.left.length || this.boxes.data.left.length) this.boxes.data = boxes;
   }
 
   // The visible boxes as columns; null if there are too many.
@@ -189,6 +219,24 @@ const emptyCorners = () => ({ left: [], right: [], bottom: [], top: [] });
 const emptyBoxes = () => ({ ...emptyCorners(), fill_color: [], fill_alpha: [] });
 const emptyWait = () => ({ x0: [], y0: [], x1: [], y1: [] });
 const emptyImage = () => ({ image: [], x: [], y: [], dw: [], dh: [] });
+
+const imageData = (raster) => {
+  const { area, width, height } = raster;
+  return {
+    image: [ndarray(raster.pixels(), { shape: [height, width], dtype: "uint32" })],
+    x: [area.from],
+    y: [area.low],
+    dw: [area.to - area.from],
+    dh: [area.high - area.low],
+  };
+};
+
+const reaches = (area, other) =>
+  area.from <= other.from && area.to >= other.to && area.low <= other.low && area.high >= other.high;
+
+const isCoarse = (area, visible) =>
+  area.to - area.from > COARSE * (visible.to - visible.from) ||
+  area.high - area.low > COARSE * (visible.high - visible.low);
 
 const pushBox = (data, run, row, box, from, to) => {
   data.left.push(Math.max(run.start[row], from));

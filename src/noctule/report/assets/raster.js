@@ -52,22 +52,28 @@ class Raster {
     const { left, right } = this;
     const first = Math.floor(left);
     const last = Math.ceil(right) - 1;
-    let cell = 4 * (line * this.width + first);
+    const cell = 4 * (line * this.width + first);
     if (first === last) {
-      this.enter(cell, part * (right - left));
+      this.enter(cell, 1, part * (right - left));
       return;
     }
-    this.enter(cell, part * (first + 1 - left));
-    for (let column = first + 1; column < last; column++) this.enter((cell += 4), part);
-    this.enter(cell + 4, part * (right - last));
+    this.enter(cell, 1, part * (first + 1 - left));
+    this.enter(cell + 4, last - first - 1, part);
+    this.enter(cell + 4 * (last - first), 1, part * (right - last));
   }
 
-  enter(cell, amount) {
+  // Add the same amount of the current colour to some cells.
+  enter(cell, n, amount) {
     const { sums } = this;
-    sums[cell] += amount;
-    sums[cell + 1] += amount * this.red;
-    sums[cell + 2] += amount * this.green;
-    sums[cell + 3] += amount * this.blue;
+    const red = amount * this.red;
+    const green = amount * this.green;
+    const blue = amount * this.blue;
+    for (const end = cell + 4 * n; cell < end; cell += 4) {
+      sums[cell] += amount;
+      sums[cell + 1] += red;
+      sums[cell + 2] += green;
+      sums[cell + 3] += blue;
+    }
   }
 
   // How full each cell is.

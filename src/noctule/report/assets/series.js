@@ -13,7 +13,7 @@ class SeriesFigure {
     this.most = most;
     this.yRange = new Bokeh.Range1d({ start: 0, end: most ?? 1 });
     this.lines = [];
-    this.redraw = throttled(90, () => this.draw());
+    this.redraw = throttled(150, () => this.draw());
   }
 
   async build(element, height = 132) {
