@@ -299,6 +299,24 @@ def test_keys_move_zoom_and_help(open_page, night_page):
     assert not page.locator("#help").is_visible()
 
 
+def test_up_and_down_move_over_hosts_that_are_out_of_sight(open_page, night_page):
+    page = open_page(night_page, "h128=10~60")
+    hosts = (
+        "Object.values((({ start, end }) => ({ start, end }))(noctule.view.hostRanges.get(128)))"
+    )
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(hosts) == [20, 70]
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(hosts) == [0, 50]
+    assert page.evaluate("scrollY") == 0
+    # with no hosts further down, the key scrolls the page as ever
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function("scrollY > 0")
+    assert page.evaluate(hosts) == [0, 50]
+
+
 def test_jumping_to_a_table_keeps_the_view(open_page, night_page):
     page = open_page(night_page, "t=200000~300000&job=600")
     page.get_by_role("navigation").get_by_role("button", name="Jobs", exact=True).click()

@@ -42,15 +42,13 @@ const buildTheme = ({ view, figures }) => {
   apply();
 };
 
-// Keys do what `keys` says, unless somebody types.
+// Keys do what `keys` says, unless somebody types; what answers false leaves a key to the browser.
 const listenToKeys = (keys, page) => {
   addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input, select, textarea, dialog, .table-scroll");
     if (typing || event.ctrlKey || event.altKey || event.metaKey) return;
     const act = keys[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act(page);
+    if (act && act(page) !== false) event.preventDefault();
   });
 };
 

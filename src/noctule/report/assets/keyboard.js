@@ -1,8 +1,11 @@
-// Keys: arrows pan, + and - zoom, 0 shows all, / searches, b brushes, ? helps, Escape takes back.
+// Keys: arrows pan (hosts only where some are out of sight: else the page scrolls),
+// + and - zoom, 0 shows all, / searches, b brushes, ? helps, Escape takes back.
 
 const KEYS = {
   ArrowLeft: ({ view }) => view.pan(-0.2),
   ArrowRight: ({ view }) => view.pan(0.2),
+  ArrowUp: ({ view }) => view.panHosts(0.2),
+  ArrowDown: ({ view }) => view.panHosts(-0.2),
   "+": ({ view }) => view.zoom(1 / 1.5),
   "=": ({ view }) => view.zoom(1 / 1.5),
   "-": ({ view }) => view.zoom(1.5),

@@ -98,6 +98,18 @@ class View extends ViewState {
     const way = share * (end - start);
     this.show(start + way, end + way);
   }
+
+  // Up or down by a share of the visible hosts, no further than there are any; tells whether it did.
+  panHosts(share) {
+    let hasMoved = false;
+    for (const [n, { start, end }] of this.hostRanges) {
+      const way = Math.max(-start, Math.min(share * (end - start), n - end));
+      if (way === 0) continue;
+      this.hostRanges.get(n).set(start + way, end + way);
+      hasMoved = true;
+    }
+    return hasMoved;
+  }
 }
 
 const MANY_BOXES = 20000;
