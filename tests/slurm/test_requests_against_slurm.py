@@ -1,18 +1,14 @@
 """What jobs ask for besides nodes and CPUs, and who they are: the model against a real Slurm.
 
-Several clusters at once, each with another configuration; they sleep most of the time. `make
-test-slurm` runs them.
+Each configuration has a cluster of its own. `make test-slurm` runs them.
 """
 
 from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import loopback_database
@@ -20,6 +16,7 @@ import pytest
 from loopback_slurm import AGAINST_SLURM, loopback_slurm
 from test_against_slurm import compared, starts
 
+from noctule.cli import main
 from noctule.slurm.truth.fidelity import deviation
 from noctule.slurm.truth.sets import read_truth
 from noctule.slurm.truth.submissions import Submission, trace_table
@@ -114,20 +111,19 @@ def drawn(
     return jobs
 
 
-def begin_replay(stack: ExitStack, path: Path, jobs: list[Submission], **cluster):
-    """Start a Slurm that ends with the stack, and a replay on it that writes a set."""
-    # a short path: those of sockets are bounded
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="slurm-")))
-    for i in range(4):
-        (folder / f"gpu{i}").touch()
-    files = {name: text.format(folder=folder) for name, text in cluster.pop("files", {}).items()}
-    slurm = stack.enter_context(loopback_slurm(folder, files=files, **cluster))
+def replay_all(path: Path, jobs: list[Submission], *, files: Mapping[str, str], **cluster) -> None:
+    """Replay jobs on a Slurm of their own, and write a set."""
     trace = path.with_suffix(".jobs.csv")
     trace.write_text(trace_table(jobs))
-    words = ["slurm", "replay", str(trace), "--conf", str(slurm.conf), "-o", str(path)]
-    return subprocess.Popen(
-        [sys.executable, "-m", "noctule", *words], stderr=subprocess.PIPE, text=True
-    )
+    # a short path: those of sockets are bounded
+    with tempfile.TemporaryDirectory(prefix="slurm-") as short:
+        folder = Path(short)
+        for i in range(4):
+            (folder / f"gpu{i}").touch()
+        texts = {name: text.format(folder=folder) for name, text in files.items()}
+        with loopback_slurm(folder, files=texts, **cluster) as slurm:
+            words = ["slurm", "replay", str(trace), "--conf", str(slurm.conf), "-o", str(path)]
+            assert main(words) == 0
 
 
 def check_decisions(path: Path, jobs: list[Submission], capsys) -> None:
@@ -139,19 +135,12 @@ def check_decisions(path: Path, jobs: list[Submission], capsys) -> None:
     assert (found.n_close_starts, found.n_exact_nodes) == (len(jobs), len(jobs)), path.name
 
 
-def test_memory_gpus_features_weights_and_switches(tmp_path, capsys):
-    jobs = {name: drawn(asked, **sizes) for name, (*_, asked, sizes) in CONFIGURATIONS.items()}
-    with ExitStack() as stack:
-        replays = {
-            name: begin_replay(
-                stack, tmp_path / name, jobs[name], more=more, kinds=kinds, files=files
-            )
-            for name, (more, kinds, files, *_) in CONFIGURATIONS.items()
-        }
-        said = {name: replay.communicate(timeout=300)[1] for name, replay in replays.items()}
-    assert {name: replay.returncode for name, replay in replays.items()} == dict.fromkeys(said, 0)
-    for name in CONFIGURATIONS:
-        check_decisions(tmp_path / name, jobs[name], capsys)
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_memory_gpus_features_weights_and_switches(name, tmp_path, capsys):
+    more, kinds, files, asked, sizes = CONFIGURATIONS[name]
+    jobs = drawn(asked, **sizes)
+    replay_all(tmp_path / name, jobs, more=more, kinds=kinds, files=files)
+    check_decisions(tmp_path / name, jobs, capsys)
 
 
 def test_fair_shares_and_limits_of_a_database(tmp_path, capsys):
@@ -159,10 +148,7 @@ def test_fair_shares_and_limits_of_a_database(tmp_path, capsys):
         pytest.skip(f"no {', '.join(missing)} here, expected Debian's slurmdbd and mariadb-server")
     options = ["--account=a", "--account=b", "--account=a --qos=high", "--account=c"]
     jobs = drawn([*options, "--account=b --qos=few"], **WHOLE, n_jobs=36)
-    with ExitStack() as stack:
-        path = tmp_path / "accounts"
-        replay = begin_replay(stack, path, jobs, more=FAIR, kinds=[(6, "")], accounts=ACCOUNTS)
-        said = replay.communicate(timeout=300)[1]
-    assert replay.returncode == 0, said
+    path = tmp_path / "accounts"
+    replay_all(path, jobs, more=FAIR, kinds=[(6, "")], accounts=ACCOUNTS, files={})
     assert path.with_suffix(".associations.txt").is_file()
     check_decisions(path, jobs, capsys)
