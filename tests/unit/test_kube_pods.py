@@ -9,10 +9,17 @@ import pytest
 
 import noctule as nt
 from noctule.errors import InputError
+from noctule.kube.catalog import CRDS, find_kind
 from noctule.kube.nodes import node_objects, whole_host
 from noctule.kube.pod_fields import fields_of
-from noctule.kube.pod_groups import GroupKind, group_resource
+from noctule.kube.pod_groups import (
+    GroupKind,
+    default_queue,
+    group_definitions,
+    group_resource,
+)
 from noctule.kube.pods import PodRules, PodWriter, ended_status, requests_of
+from noctule.kube.store import Store
 
 DATE = "2020-01-01T00:00:00Z"
 WHOLE = whole_host(node_objects(nt.Platform.homogeneous(2), DATE))
@@ -211,6 +218,19 @@ def test_groups_are_written_as_each_scheduler_reads_them():
     spec, pod = both(GroupKind.POD_GROUP)
     assert spec == {"schedulingPolicy": {"gang": {"minCount": 4}}}
     assert pod["spec"]["schedulingGroup"] == {"podGroupName": "w0-1"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in GroupKind if kind is not GroupKind.NONE])
+def test_the_api_serves_every_kind_of_group_once_it_is_defined(kind):
+    store = Store()
+    for definition in group_definitions(kind):
+        store.put(CRDS, definition)
+    found = find_kind(store, *group_resource(kind))
+    assert found.kind == writer(groups=kind).of_job(1, 2).group_object(DATE)["kind"]
+    if kind is GroupKind.VOLCANO:
+        queue = default_queue(DATE)
+        group, _, version = queue["apiVersion"].partition("/")
+        assert not find_kind(store, group, version, "queues").namespaced
 
 
 def test_without_groups_there_is_no_object():

@@ -5,7 +5,14 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["GroupKind", "group_object", "group_resource", "join_group"]
+__all__ = [
+    "GroupKind",
+    "default_queue",
+    "group_definitions",
+    "group_object",
+    "group_resource",
+    "join_group",
+]
 
 #: Name of the only group inside a Workload.
 _ONLY = "pods"
@@ -38,6 +45,22 @@ _API = {
 def group_resource(kind: GroupKind) -> tuple[str, str, str]:
     """Return the API group, the version and the plural of the objects of a kind."""
     return _API[kind]
+
+
+def group_definitions(kind: GroupKind) -> list[dict[str, Any]]:
+    """Return the CustomResourceDefinitions that a scheduler needs to find such objects.
+
+    Those of Kubernetes itself need none.
+    """
+    group, version, _ = _API.get(kind, ("", "", ""))
+    if kind is GroupKind.COSCHEDULING:
+        return [_definition(group, version, "podgroup", "PodGroup")]
+    if kind is GroupKind.VOLCANO:
+        return [
+            _definition(group, version, "podgroup", "PodGroup"),
+            _definition(group, version, "queue", "Queue", scope="Cluster"),
+        ]
+    return []
 
 
 def group_object(
@@ -73,6 +96,18 @@ def group_object(
     return made
 
 
+def default_queue(created: str) -> dict[str, Any]:
+    """Return the Queue that Volcano has at the beginning."""
+    group, version, _ = _API[GroupKind.VOLCANO]
+    return {
+        "apiVersion": f"{group}/{version}",
+        "kind": "Queue",
+        "metadata": {"name": "default", "creationTimestamp": created},
+        "spec": {"weight": 1, "reclaimable": True},
+        "status": {"state": "Open"},
+    }
+
+
 def join_group(kind: GroupKind, pod: dict[str, Any], name: str) -> None:
     """Make a Pod name its group."""
     metadata: dict[str, Any] = pod["metadata"]
@@ -84,3 +119,23 @@ def join_group(kind: GroupKind, pod: dict[str, Any], name: str) -> None:
         pod["spec"]["workloadRef"] = {"name": name, "podGroup": _ONLY}
     elif kind is GroupKind.POD_GROUP:
         pod["spec"]["schedulingGroup"] = {"podGroupName": name}
+
+
+def _definition(
+    group: str, version: str, singular: str, kind: str, scope: str = "Namespaced"
+) -> dict[str, Any]:
+    plural = f"{singular}s"
+    names = {"plural": plural, "singular": singular, "kind": kind, "listKind": f"{kind}List"}
+    anything = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    served = {"name": version, "served": True, "storage": True, "schema": anything}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": scope,
+            "names": names,
+            "versions": [served | {"subresources": {"status": {}}}],
+        },
+    }
