@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import noctule as nt
 from noctule.campaign import Campaign, LocalWorkers, run_campaign
+from noctule.external_events import ExternalEvent, ExternalEvents
+from noctule.platform import PowerModel
 from noctule.report import ReportRun
+from noctule.windows import Maintenance, Reservation, Windows
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 POLICIES = ("fcfs", "easy", "conservative")
+
+SLEEPY = PowerModel(idle=100, computing=200, off=10, switch_on_seconds=600, switch_on_watts=150)
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -64,6 +70,33 @@ def hostile_run(folder: Path) -> ReportRun:
             writer.writerow([name, name, 10.0 * i, max(start, 10.0 * i), start + 100.0, i % 2])
     schedule = nt.Schedule.from_jobs_csv(folder / "jobs.csv", 2)
     return ReportRun.of(HOSTILE[0], schedule)
+
+
+def sleeping_run() -> ReportRun:
+    """A night on hosts that sleep when nobody needs them, with windows and a failure."""
+    hour = 3600.0
+    windows = Windows(
+        [
+            Maintenance(nt.HostSet("0-31"), 24 * hour, 36 * hour, "cooling"),
+            Reservation(
+                nt.HostSet("96-127"), 40 * hour, 50 * hour, users=[1], name="<i>course</i>"
+            ),
+        ]
+    )
+    away = nt.HostSet("40-47")
+    happened = [
+        ExternalEvent(10 * hour, "failed", away),
+        ExternalEvent(20 * hour, "restored", away),
+    ]
+    workload = nt.load_workload(EXAMPLES / "night.swf")
+    platform = nt.Platform.homogeneous(128, power=SLEEPY)
+    policy = "easy(t_idle=300)"
+    schedule = nt.simulate(platform, workload, policy, windows=windows, energy="exact")
+    return replace(
+        ReportRun.of("easy", schedule),
+        windows=windows,
+        events=ExternalEvents.from_events(happened),
+    )
 
 
 def large_run(shared: Path | None) -> ReportRun:

@@ -151,7 +151,7 @@ def test_dragging_moves_and_a_double_click_shows_all(open_page, night_page):
 
 def test_zoomed_in_jobs_are_boxes_with_their_exact_dates(open_page, night_page, night):
     page = open_page(night_page, "t=200000~210000&runs=1")
-    found = page.evaluate("noctule.gantts[1].boxes.data")
+    found = page.evaluate("noctule.gantts[1].jobs.boxes.data")
     boxes = boxes_of(night[EASY].schedule, 198_000, 212_000)
     assert page.evaluate("noctule.gantts[1].isExact")
     corners = ("left", "right", "bottom", "top")
@@ -187,7 +187,7 @@ def test_a_user_is_found_and_jobs_of_others_fade(open_page, night_page, night):
     assert view_in_address(page)["user"] == "13"
     page.evaluate("noctule.view.show(200000, 210000)")
     settled(page)
-    faded = page.evaluate("noctule.gantts[1].boxes.data.fill_alpha").count(0.35)
+    faded = page.evaluate("noctule.gantts[1].jobs.boxes.data.fill_alpha").count(0.35)
     schedule = night[EASY].schedule
     users = schedule.column("user")[boxes_of(schedule, 198_000, 212_000).row]
     assert faded == np.count_nonzero(users != 13)

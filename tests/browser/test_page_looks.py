@@ -122,7 +122,7 @@ def test_a_job_that_still_runs_reaches_the_end_of_the_picture(open_page, tmp_pat
     write_report([ReportRun.of("stopped", schedule)], tmp_path / "stopped.html")
     page = open_page(tmp_path / "stopped.html")
     end = page.evaluate("noctule.view.full[1]")
-    boxes = page.evaluate("noctule.gantts[0].boxes.data")
+    boxes = page.evaluate("noctule.gantts[0].jobs.boxes.data")
     assert boxes["left"] == [0, 100]
     assert boxes["right"][0] == 100
     assert boxes["right"][1] > end >= 300

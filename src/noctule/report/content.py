@@ -10,7 +10,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from noctule.metrics import Window
 from noctule.record import STATE_WORDS, Floats, has_ended
+from noctule.report.grounds import ground_columns
 from noctule.report.packing import PackedColumn, Packer, scale_of
 from noctule.report.panel_data import capacity_columns, interval_columns, wait_columns
 from noctule.report.runs import ReportRun, job_order
@@ -43,13 +45,15 @@ def content_of(runs: Sequence[ReportRun], packer: Packer, title: str) -> dict[st
 def _run(run: ReportRun, packer: Packer) -> dict[str, Any]:
     schedule = run.schedule
     order = job_order(schedule)
+    span = _span(schedule)
     return {
         "name": run.name,
         "n_hosts": schedule.platform.n_hosts,
         "n_jobs": len(schedule),
-        "span": _span(schedule),
+        "span": span,
         "notes": [*schedule.notes, *run.notes],
         "columns": _columns(run, order, packer),
+        "grounds": ground_columns(run, Window(*span), packer),
         "power": _power(schedule, packer),
         "manifest": None if run.manifest is None else msgspec.to_builtins(run.manifest),
     }

@@ -52,6 +52,7 @@ RUNS_PAGE = PageKind(
         "columns.js",
         "numbers.js",
         "state.js",
+        "grounds.js",
         "run.js",
         "view.js",
         "colours.js",

@@ -13,9 +13,11 @@ import numpy.typing as npt
 
 from noctule.campaign.store import RESULT_FILE
 from noctule.errors import InputError
+from noctule.external_events import ExternalEvents
 from noctule.run import (
     MANIFEST_FILE,
     Manifest,
+    events_again,
     read_manifest,
     windows_again,
     workload_again,
@@ -34,8 +36,8 @@ class ReportRun:
     """A named schedule, and the manifest of its run where there is one.
 
     `labels` holds those of LABELS that are known, with an entry a row of the schedule that is None
-    for nobody. `notes` are sentences about what could not be found out. `windows` and `workload`
-    are what the run was given, where they are known: they tell more about waits.
+    for nobody. `notes` are sentences about what could not be found out. `windows`, `workload` and
+    `events` are what the run was given, where they are known: they tell more about waits and hosts.
     """
 
     name: str
@@ -45,6 +47,7 @@ class ReportRun:
     notes: tuple[str, ...] = ()
     windows: Windows | None = None
     workload: Workload | None = None
+    events: ExternalEvents | None = None
 
     @classmethod
     def of(cls, name: str, schedule: Schedule) -> ReportRun:
@@ -68,7 +71,7 @@ def load_report_run(name: str, directory: str | os.PathLike[str]) -> ReportRun:
     except InputError as error:
         return ReportRun(name, schedule, labels=labels, notes=(f"no manifest: {error}",))
     notes: list[str] = []
-    windows = workload = None
+    windows = workload = events = None
     try:
         workload = workload_again(manifest, folder)
         labels = _labels_of(workload, schedule) | labels
@@ -78,7 +81,11 @@ def load_report_run(name: str, directory: str | os.PathLike[str]) -> ReportRun:
         windows = windows_again(manifest, folder)
     except InputError as error:
         notes.append(f"windows are not known: {error}")
-    return ReportRun(name, schedule, manifest, labels, tuple(notes), windows, workload)
+    try:
+        events = events_again(manifest, folder)
+    except InputError as error:
+        notes.append(f"what happened to hosts is not known: {error}")
+    return ReportRun(name, schedule, manifest, labels, tuple(notes), windows, workload, events)
 
 
 def _schedule(folder: Path) -> Schedule:

@@ -20,7 +20,7 @@ RendererView.prototype.update_position = function () {
 // the plot out anew where one is wider than before.
 class SteadyAxisView extends Bokeh.LinearAxis.prototype.default_view {
   get_size() {
-    return this.panel.is_horizontal ? { width: 0, height: 24 } : { width: 70, height: 0 };
+    return this.panel.is_horizontal ? { width: 0, height: 30 } : { width: 70, height: 0 };
   }
 }
 

@@ -13,7 +13,14 @@ class Gantt {
     this.run = run;
     this.page = page;
     this.view = page.view;
-    this.boxes = new Bokeh.ColumnDataSource({ data: emptyBoxes() });
+    const layer = (some) => ({ some, boxes: new Bokeh.ColumnDataSource({ data: emptyBoxes() }) });
+    this.jobs = layer(run);
+    // what hosts did without jobs lies below them, what happened to hosts is hatched above
+    this.ground = layer(run.grounds.of(GROUND_COLOURS));
+    this.outside = layer(run.grounds.of(HATCHES));
+    this.layers = [this.ground, this.jobs, this.outside];
+    this.ground.colouring = this.ground.some.colouring();
+    this.outside.colouring = this.outside.some.colouring();
     this.chosen = new Bokeh.ColumnDataSource({ data: emptyCorners() });
     this.waited = new Bokeh.ColumnDataSource({ data: emptyWait() });
     this.image = new Bokeh.ColumnDataSource({ data: emptyImage() });
@@ -35,9 +42,14 @@ class Gantt {
     const corners = ["left", "right", "bottom", "top"];
     const fields = (names) => Object.fromEntries(names.map((name) => [name, { field: name }]));
     plot.add_glyph(new Bokeh.ImageRGBA(fields(["image", "x", "y", "dw", "dh"])), this.image);
-    this.outline = plot.add_glyph(
-      new Bokeh.Quad({ ...fields([...corners, "fill_color", "fill_alpha"]), line_width: 0.6 }),
-      this.boxes,
+    const filled = fields([...corners, "fill_color", "fill_alpha"]);
+    plot.add_glyph(new Bokeh.Quad({ ...filled, line_color: null }), this.ground.boxes);
+    this.outline = plot.add_glyph(new Bokeh.Quad({ ...filled, line_width: 0.6 }), this.jobs.boxes);
+    const [colour, pattern] = [{ field: "fill_color" }, { field: "pattern" }];
+    const hatched = { fill_color: null, line_color: colour, hatch_color: colour, hatch_pattern: pattern };
+    plot.add_glyph(
+      new Bokeh.Quad({ ...fields(corners), ...hatched, hatch_scale: 9, hatch_alpha: 0.8 }),
+      this.outside.boxes,
     );
     // a light line around a dark one is seen on any colour
     this.halo = plot.add_glyph(
@@ -76,7 +88,7 @@ class Gantt {
   }
 
   async recolour() {
-    this.colouring = await colouringOf(this.run, this.view);
+    this.jobs.colouring = await colouringOf(this.run, this.view);
     await this.draw();
   }
 
@@ -98,7 +110,7 @@ class Gantt {
   follow() {
     const visible = this.visibleArea();
     const isTold = this.area && reaches(this.area, visible);
-    if (!isTold && this.picture?.colouring === this.colouring) this.showAll();
+    if (!isTold && this.picture?.colouring === this.jobs.colouring) this.showAll();
     else if (!isTold || (!this.isExact && isCoarse(this.area, visible))) this.refine();
     this.redraw();
   }
@@ -113,26 +125,25 @@ class Gantt {
   async drawOnce() {
     const { width, height } = this.figure.view.frame.bbox;
     const isShown = this.view.get("runs").includes(this.run.index);
-    if (!(width > 0 && height > 0) || !this.colouring || !isShown) return;
+    const { colouring } = this.jobs;
+    if (!(width > 0 && height > 0) || !colouring || !isShown) return;
     const area = this.visibleArea(MARGIN);
-    const { rows, nBoxes } = visibleRows(this.run, area.from, area.to);
-    const boxes = nBoxes <= 40 * MAX_BOXES_DRAWN ? this.boxesIn(rows, area) : null;
-    const image = boxes ? emptyImage() : await this.imageOf(rows, area, width, height);
-    this.isExact = boxes !== null;
-    this.area = area;
-    this.show(image, boxes ?? emptyBoxes());
+    const layers = this.layers.map((layer) => ({ ...layer, ...visibleRows(layer.some, area) }));
+    const boxes = layers.map((layer) => boxesIn(layer, area));
+    const dense = layers.filter((_, i) => boxes[i] === null);
+    const image = dense.length ? await this.imageOf(dense, area, width, height) : emptyImage();
+    const picture = { image, boxes, area, colouring };
+    if (reaches(area, this.wholeArea())) this.picture = picture;
+    this.show(picture);
   }
 
-  async imageOf(rows, area, width, height) {
+  async imageOf(layers, area, width, height) {
     // more cells than hosts would only repeat themselves
     const nLines = Math.max(1, Math.min(Math.round(height), Math.ceil(area.high - area.low)));
-    const { colouring } = this;
     const raster = new Raster(area, Math.round(width * (1 + 2 * MARGIN)), nLines);
-    await fillRaster(raster, this.run, rows, colouring);
+    for (const { some, rows, colouring } of layers) await fillRaster(raster, some, rows, colouring);
     this.raster = raster;
-    const image = imageData(raster);
-    if (reaches(area, this.wholeArea())) this.picture = { image, area, colouring };
-    return image;
+    return imageData(raster);
   }
 
   wholeArea() {
@@ -141,34 +152,17 @@ class Gantt {
   }
 
   showAll() {
-    const { image, area } = this.picture;
-    if (this.area === area) return;
-    this.isExact = false;
+    if (this.area !== this.picture.area) this.show(this.picture);
+  }
+
+  show({ image, boxes, area }) {
     this.area = area;
-    this.show(image, emptyBoxes());
-  }
-
-  show(image, boxes) {
+    this.isExact = boxes[1] !== null;
     if (image.image.length || this.image.data.image.length) this.image.data = image;
-    if (boxes.left.length || this.boxes.data.left.length) this.boxes.data = boxes;
-  }
-
-  // The visible boxes as columns; null if there are too many.
-  boxesIn(rows, { from, to, low, high }) {
-    const { run, colouring } = this;
-    const data = emptyBoxes();
-    for (const row of rows) {
-      const colour = colouring.palette[colouring.code[row]];
-      const opaque = colouring.code[row] === colouring.faded ? 0.35 : 0.9;
-      for (let b = run.boxOffset[row]; b < run.boxOffset[row + 1]; b++) {
-        if (run.boxEnd[b] <= low || run.boxFirst[b] >= high) continue;
-        if (data.left.length === MAX_BOXES_DRAWN) return null;
-        pushBox(data, run, row, b, from, to);
-        data.fill_color.push(colour);
-        data.fill_alpha.push(opaque);
-      }
-    }
-    return data;
+    this.layers.forEach((layer, i) => {
+      const data = boxes[i] ?? emptyBoxes();
+      if (data.left.length || layer.boxes.data.left.length) layer.boxes.data = data;
+    });
   }
 
   async markChosen() {
@@ -205,8 +199,18 @@ class Gantt {
 
   hover({ x, y, sx, sy }) {
     const row = this.run.jobAt(x, Math.floor(y));
-    if (row < 0) this.page.tip.hide();
+    if (row < 0) this.hoverGround(x, Math.floor(y), sx, sy);
     else this.page.tip.show(`${this.run.index} ${row}`, () => factsOf(this.run, row), this.figure.element, sx, sy);
+  }
+
+  hoverGround(time, host, sx, sy) {
+    for (const { some } of [this.outside, this.ground]) {
+      const row = rowAt(some, time, host);
+      if (row < 0) continue;
+      this.page.tip.showFacts(some.facts(row), this.figure.element, sx, sy);
+      return;
+    }
+    this.page.tip.hide();
   }
 
   async choose({ x, y }) {
@@ -216,9 +220,28 @@ class Gantt {
 }
 
 const emptyCorners = () => ({ left: [], right: [], bottom: [], top: [] });
-const emptyBoxes = () => ({ ...emptyCorners(), fill_color: [], fill_alpha: [] });
+const emptyBoxes = () => ({ ...emptyCorners(), fill_color: [], fill_alpha: [], pattern: [] });
 const emptyWait = () => ({ x0: [], y0: [], x1: [], y1: [] });
 const emptyImage = () => ({ image: [], x: [], y: [], dw: [], dh: [] });
+
+// The visible boxes of a layer as columns; null if there are too many.
+const boxesIn = ({ some, colouring, rows, nBoxes }, { from, to, low, high }) => {
+  if (nBoxes > 40 * MAX_BOXES_DRAWN) return null;
+  const data = emptyBoxes();
+  for (const row of rows) {
+    const code = colouring.code[row];
+    const opaque = code === colouring.faded ? 0.35 : colouring.share ?? 0.9;
+    for (let b = some.boxOffset[row]; b < some.boxOffset[row + 1]; b++) {
+      if (some.boxEnd[b] <= low || some.boxFirst[b] >= high) continue;
+      if (data.left.length === MAX_BOXES_DRAWN) return null;
+      pushBox(data, some, row, b, from, to);
+      data.fill_color.push(colouring.palette[code]);
+      data.fill_alpha.push(opaque);
+      data.pattern.push(colouring.patterns?.[code] ?? null);
+    }
+  }
+  return data;
+};
 
 const imageData = (raster) => {
   const { area, width, height } = raster;

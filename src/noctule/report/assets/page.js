@@ -76,17 +76,20 @@ const buildGantts = async (page) => {
   const tell = async () => {
     const shown = page.view.shownRuns[0];
     const entries = shown ? (await colouringOf(shown, page.view)).legend : [];
-    legend.replaceChildren(...entries.map(([label, colour]) => legendEntry(label, colour)));
+    legend.replaceChildren(
+      ...entries.map(([label, colour]) => legendEntry(label, colour && { style: `background:${colour}` })),
+      ...groundLegend(page.view.shownRuns).map((kind) => legendEntry(kind, { "data-ground": kind })),
+    );
   };
   page.view.on("colour user runs data", tell);
   await tell();
 };
 
-const legendEntry = (label, colour) =>
+const legendEntry = (label, swatch) =>
   element(
     "li",
     {},
-    ...(colour ? [element("span", { class: "swatch", style: `background:${colour}` })] : []),
+    ...(swatch ? [element("span", { class: "swatch", ...swatch })] : []),
     element("bdi", {}, label),
   );
 

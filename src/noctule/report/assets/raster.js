@@ -11,8 +11,8 @@ class Raster {
     this.sums = new Float32Array(4 * width * height);
   }
 
-  // Add all boxes of a job.
-  add(run, row, [red, green, blue]) {
+  // Add all boxes of a job; a share below 1 lets the ground shine through.
+  add(run, row, [red, green, blue], share = 1) {
     const { area, width, height } = this;
     const wide = width / (area.to - area.from);
     const high = height / (area.high - area.low);
@@ -24,6 +24,7 @@ class Raster {
     let line = -1;
     let part = 0;
     const last = run.boxOffset[row + 1];
+    this.share = share;
     for (let box = run.boxOffset[row]; box < last; box++) {
       const bottom = Math.max(0, (run.boxFirst[box] - area.low) * high);
       const top = Math.min(height, (run.boxEnd[box] - area.low) * high);
@@ -48,8 +49,9 @@ class Raster {
   }
 
   // Enter a part of a row of cells, from the left to the right of the current job.
-  fill(line, part) {
+  fill(line, hosts) {
     const { left, right } = this;
+    const part = hosts * this.share;
     const first = Math.floor(left);
     const last = Math.ceil(right) - 1;
     const cell = 4 * (line * this.width + first);
@@ -99,7 +101,7 @@ class Raster {
 }
 
 // Rows of a run of which a box may be visible, and how many boxes they have.
-const visibleRows = (run, from, to) => {
+const visibleRows = (run, { from, to }) => {
   const rows = new Uint32Array(run.nJobs);
   let n = 0;
   let nBoxes = 0;
@@ -117,11 +119,11 @@ const FRAME = 10; // milliseconds of work between which the browser may draw and
 const pause = () => new Promise((resume) => setTimeout(resume));
 
 // Fill a raster with some jobs, bit by bit.
-const fillRaster = async (raster, run, rows, { palette, code }) => {
+const fillRaster = async (raster, run, rows, { palette, code, share }) => {
   const colours = palette.map(rgbOf);
   let until = performance.now() + FRAME;
   for (let k = 0; k < rows.length; k++) {
-    raster.add(run, rows[k], colours[code[rows[k]]]);
+    raster.add(run, rows[k], colours[code[rows[k]]], share);
     if ((k & 255) === 255 && performance.now() > until) {
       await pause();
       until = performance.now() + FRAME;

@@ -26,6 +26,8 @@ class Run {
       Number.isNaN(date) && !Number.isNaN(this.start[i]) ? Infinity : date,
     );
     await this.loadHosts();
+    const { grounds } = this.told;
+    this.grounds = grounds ? await Grounds.load(grounds, this.store) : NO_GROUNDS;
     return this;
   }
 
@@ -104,14 +106,7 @@ class Run {
 
   // The row of the job that holds a host at a date; -1 if none does.
   jobAt(time, host) {
-    const { start, end, boxOffset, boxFirst, boxEnd } = this;
-    for (let i = 0; i < this.nJobs; i++) {
-      if (!(start[i] <= time && time < end[i])) continue;
-      for (let b = boxOffset[i]; b < boxOffset[i + 1]; b++) {
-        if (boxFirst[b] <= host && host < boxEnd[b]) return i;
-      }
-    }
-    return -1;
+    return rowAt(this, time, host);
   }
 
   // Rows of the jobs of which something lies in a period: they wait or run in it.
@@ -133,3 +128,14 @@ class Run {
     return parts.join(" ");
   }
 }
+
+// The first of some rows with boxes that holds a host at a date; -1 if none does.
+const rowAt = ({ nJobs, start, end, boxOffset, boxFirst, boxEnd }, time, host) => {
+  for (let i = 0; i < nJobs; i++) {
+    if (!(start[i] <= time && time < end[i])) continue;
+    for (let b = boxOffset[i]; b < boxOffset[i + 1]; b++) {
+      if (boxFirst[b] <= host && host < boxEnd[b]) return i;
+    }
+  }
+  return -1;
+};
