@@ -80,8 +80,6 @@ def test_arguments_are_checked():
         VirtualProgram([])
     with pytest.raises(InputError, match="found a NUL"):
         VirtualProgram(["a\0b"])
-    with pytest.raises(InputError, match="seed: found 3 bytes, expected 16"):
-        VirtualProgram(["true"], seed=b"abc")
 
 
 def test_a_program_that_waits_for_nothing_has_no_timer(sleeper):

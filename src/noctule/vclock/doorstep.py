@@ -1,4 +1,4 @@
-"""Runs in an interpreter of its own, waits for a word, and becomes the program.
+"""Runs in an interpreter of its own, says that it does, waits for a word, and becomes the program.
 
 A program is traced from its first instruction on, and somebody has to wait for the tracer just
 before: not a fork of Python, which may have threads. This file imports nothing of Noctule.
@@ -15,6 +15,7 @@ def _become_the_program() -> None:
     control, program, count, *rest = sys.argv[1:]
     settings, arguments = rest[: int(count)], rest[int(count) :]
     os.set_inheritable(int(control), False)
+    os.write(int(control), b"r")
     if os.read(int(control), 1) != b"g":
         os._exit(125)
     try:

@@ -5,6 +5,7 @@ Programs read the time without a system call, from functions that the kernel put
 mapped into the program, and these functions of its own copy of the vDSO become jumps to that code.
 """
 
+import hashlib
 import mmap
 import os
 import shutil
@@ -26,7 +27,8 @@ __all__ = ["environment_of", "find_program", "is_go", "launch"]
 
 _READ, _WRITE, _EXECUTE = 1, 2, 4
 _SHARED, _PRIVATE, _FIXED, _ANONYMOUS = 1, 2, 0x10, 0x20
-_RANDOM_BYTES = 25  # AT_RANDOM
+_AT_RANDOM = 25
+_RANDOM_BYTES = 16
 
 
 def environment_of(argv: Sequence[str], env: Mapping[str, str] | None) -> dict[str, str]:
@@ -87,9 +89,12 @@ def launch(
             stderr=stderr,
             inherited=(theirs.fileno(), clock.descriptor),
         )
+        theirs.close()
         try:
+            # Once it says a word, its own exec is over: only the program's is still to come.
+            if not ours.recv(1):
+                raise UnsupportedError(f"the interpreter {sys.executable} does not start a program")
             tracee = Tracee(family.pid, machine)
-            theirs.close()
             ours.send(b"g")
             ended = tracee.wait_for_exec()
             if ended is not None:
@@ -145,8 +150,11 @@ def _vdso(process: int) -> tuple[int, bytes]:
 
 
 def _fix_random_bytes(tracee: Tracee, seed: bytes) -> None:
-    """Replace the sixteen random bytes that the kernel gives to every program."""
+    """Replace the random bytes that the kernel gives to every program.
+
+    Runtimes that find zeros in them ask for others: Go's does.
+    """
     words = memoryview(Path(f"/proc/{tracee.process}/auxv").read_bytes()).cast("Q")
     for key, value in zip(words[::2], words[1::2], strict=False):
-        if key == _RANDOM_BYTES:
-            tracee.write(value, seed)
+        if key == _AT_RANDOM:
+            tracee.write(value, hashlib.sha256(seed).digest()[:_RANDOM_BYTES])

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import IO, Any, NamedTuple
 
-from noctule.errors import InputError
 from noctule.vclock.clock import DEFAULT_START, SECOND, Clock, nanoseconds
 from noctule.vclock.failures import ProgramError
 from noctule.vclock.launching import environment_of, find_program, is_go, launch
@@ -23,7 +22,6 @@ from noctule.vclock.waits import FOREVER, GENERAL_CALLS, GO_CALLS, Surroundings
 
 __all__ = ["Idle", "VirtualProgram", "ending"]
 
-_SEED_SIZE = 16
 # Dates as floating-point seconds are some nanoseconds off after years.
 _ROUNDING = 1_000
 _FIRST_NAP, _LONGEST_NAP = 0.000_02, 0.001
@@ -69,12 +67,10 @@ class VirtualProgram:
             stdout: where its output goes, as for `subprocess.Popen`.
             stderr: where its errors go.
             start: what its wall clock shows at first, in seconds since 1970.
-            seed: sixteen bytes instead of the random ones that the kernel gives to programs.
+            seed: what the random bytes that the kernel gives to programs are made of instead.
             tick: readings of the wall clock are a nanosecond apart, so that no two are equal.
             clock: a clock to share with other programs, instead of `start` and `tick`.
         """
-        if seed is not None and len(seed) != _SEED_SIZE:
-            raise InputError(f"seed: found {len(seed)} bytes, expected {_SEED_SIZE}")
         environment = environment_of(argv, env)
         program = find_program(argv[0], environment)
         self.name = program.name
