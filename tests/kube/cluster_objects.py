@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+# what libraries want a node to tell
+NODE_INFO = dict.fromkeys(
+    (
+        *("architecture", "bootID", "containerRuntimeVersion", "kernelVersion"),
+        *("kubeProxyVersion", "machineID", "operatingSystem", "osImage", "systemUUID"),
+    ),
+    "",
+)
+
 
 def node(name: str, **labels: str) -> dict[str, Any]:
     amounts = {"cpu": "4", "memory": "16Gi", "pods": "110"}
@@ -16,7 +25,7 @@ def node(name: str, **labels: str) -> dict[str, Any]:
             "capacity": amounts,
             "allocatable": amounts,
             "conditions": [{"type": "Ready", "status": "True"}],
-            "nodeInfo": {"kubeletVersion": "v1.36.0"},
+            "nodeInfo": {**NODE_INFO, "kubeletVersion": "v1.36.0"},
         },
     }
 

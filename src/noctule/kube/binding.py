@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from noctule.kube.catalog import BUILT_IN
-from noctule.kube.names import timestamp
 from noctule.kube.refusals import Refusal
 from noctule.kube.store import PODS, Object, Store
 from noctule.kube.writes import DeleteOptions, Writer
@@ -21,7 +20,7 @@ def bind(store: Store, pod: Object, body: Any) -> None:
         refusal = store.on_bind(pod, node)
         if refusal is not None:
             raise refusal
-    store.put(PODS, bound(pod, node, timestamp(store.now())))
+    store.put(PODS, bound(pod, node, store.timestamp()))
 
 
 def bound(pod: Object, node: str, now: str) -> Object:

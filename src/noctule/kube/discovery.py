@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from noctule.kube.catalog import Kind, kinds
+from noctule.kube.openapi import openapi
 from noctule.kube.store import Store
 
 _VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
@@ -47,22 +48,24 @@ class Discovery:
         self._fixed: dict[tuple[str, ...], dict[str, Any]] = {
             (): {"paths": _PATHS},
             ("api",): _CORE_VERSIONS,
-            ("openapi", "v3"): {"paths": {}},
             ("version",): _version(version),
         }
 
     def document(self, steps: list[str]) -> dict[str, Any] | None:
         """What is at a path that leads to no resource, or None."""
+        found = self._fixed.get(tuple(steps))
         match steps:
             case ["apis"]:
-                return self.groups()
+                found = self.groups()
             case ["apis", group]:
-                return self.group(group)
+                found = self.group(group)
             case ["api", version]:
-                return self.resources("", version)
+                found = self.resources("", version)
             case ["apis", group, version]:
-                return self.resources(group, version)
-        return self._fixed.get(tuple(steps))
+                found = self.resources(group, version)
+            case ["openapi", "v3", *place]:
+                found = openapi(place, list(kinds(self._store)))
+        return found
 
     def groups(self) -> dict[str, Any]:
         """`/apis`."""

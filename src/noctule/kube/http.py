@@ -19,6 +19,7 @@ from typing import Protocol
 
 import msgspec
 
+from noctule.errors import InputError
 from noctule.kube.http_reading import Request, RequestReader
 from noctule.kube.refusals import Refusal
 
@@ -137,9 +138,13 @@ class Server:
     async def start(self, port: int = 0) -> None:
         """Begin to listen; port 0 takes one that is free."""
         loop = asyncio.get_running_loop()
-        self._listening = await loop.create_server(
-            lambda: Connection(self, loop), "127.0.0.1", port, backlog=128
-        )
+        try:
+            self._listening = await loop.create_server(
+                lambda: Connection(self, loop), "127.0.0.1", port, backlog=128
+            )
+        except (OSError, OverflowError) as problem:
+            reason = getattr(problem, "strerror", None) or str(problem)
+            raise InputError(f"port {port}: cannot listen on 127.0.0.1: {reason}") from None
         listener = self._listening.sockets[0]
         self.port = listener.getsockname()[1]
         self._sockets.register(listener.fileno(), selectors.EVENT_READ)

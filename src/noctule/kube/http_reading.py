@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote
 
 from noctule.kube.refusals import Refusal
@@ -18,7 +17,7 @@ _HEADER = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\r\n\0]*?)[ \t]*
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})(?:;[^\r\n]*)?")
 
 
-@dataclass(slots=False)
+@dataclass(slots=True)
 class Request:
     """One request; names of headers are in small letters."""
 
@@ -27,28 +26,26 @@ class Request:
     headers: dict[str, str]
     body: bytes = b""
     keep_alive: bool = True
-    old_version: bool = field(default=False)
+    old_version: bool = False
+    _query: dict[str, str] | None = None
 
-    @cached_property
-    def path(self) -> str:
-        """The path, with its escapes; split it before unquoting."""
-        return self.target.partition("?")[0]
-
-    @cached_property
+    @property
     def query(self) -> dict[str, str]:
         """The parameters after the question mark."""
-        text = self.target.partition("?")[2]
-        if not text:
-            return {}
-        try:
-            return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=100))
-        except ValueError:
-            raise Refusal(400, "the request has more than 100 parameters") from None
+        if self._query is None:
+            text = self.target.partition("?")[2]
+            try:
+                pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=100) if text else ()
+            except ValueError:
+                raise Refusal(400, "the request has more than 100 parameters") from None
+            self._query = dict(pairs)
+        return self._query
 
-    @cached_property
+    @property
     def steps(self) -> list[str]:
         """The parts of the path."""
-        return [unquote(step) for step in self.path.split("/") if step]
+        path = self.target.partition("?")[0]
+        return [unquote(step) if "%" in step else step for step in path.split("/") if step]
 
 
 class RequestReader:

@@ -23,9 +23,9 @@ _LABEL_NAME = (
 )
 _LABEL_TERM = re.compile(
     rf"\s*(?:(?P<absent>!)\s*(?P<missing>{_LABEL_NAME})"
-    rf"|(?P<key>{_LABEL_NAME})\s*(?:(?P<sign>!=|==|=)\s*(?P<value>[^\s,()!=]*)"
-    rf"|(?P<set>\s(?:in|notin))\s*\((?P<values>[^()]*)\)"
-    rf"|(?P<order>[<>])\s*(?P<bound>-?\d+))?)\s*"
+    rf"|(?P<key>{_LABEL_NAME})(?:\s*(?P<sign>!=|==|=)\s*(?P<value>[^\s,()!=]*)"
+    rf"|\s+(?P<set>in|notin)\s*\((?P<values>[^()]*)\)"
+    rf"|\s*(?P<order>[<>])\s*(?P<bound>-?\d+))?)\s*"
 )
 
 
@@ -114,7 +114,7 @@ def _label_test(term: re.Match[str], text: str) -> _Test:
     if term["sign"] or term["set"]:
         wanted = [term["value"]] if term["sign"] else term["values"].split(",")
         values = frozenset(_value(value.strip(), text) for value in wanted)
-        among = (term["sign"] or term["set"].strip()) in ("=", "==", "in")
+        among = (term["sign"] or term["set"]) in ("=", "==", "in")
         return lambda obj: (_labels(obj).get(key) in values) is among
     if term["order"]:
         bound, above = int(term["bound"]), term["order"] == ">"

@@ -5,7 +5,8 @@ new dict that shares what did not change with the old one, so nobody copies, and
 turned into JSON once for all who watch. Callers keep to that too: what they put or got they leave
 as it is.
 
-Versions of a resource share their objects (`policy/v1` and `policy/v1beta1` are one collection).
+Versions of a resource share their objects (`policy/v1` and `policy/v1beta1` are one collection),
+and so do the two groups that have events.
 Nothing here knows HTTP, and there are no locks: a store and the server in front of it live in one
 thread.
 """
@@ -74,9 +75,32 @@ class Entry:
         return written
 
 
+# what the two API groups of events call the same
+_EVENT_FIELDS = {
+    "involvedObject": "regarding",
+    "message": "note",
+    "source": "deprecatedSource",
+    "firstTimestamp": "deprecatedFirstTimestamp",
+    "lastTimestamp": "deprecatedLastTimestamp",
+    "count": "deprecatedCount",
+    "reportingComponent": "reportingController",
+}
+_OTHER_EVENTS = ("events.k8s.io", "events")
+_CORE_EVENT_FIELDS = {theirs: ours for ours, theirs in _EVENT_FIELDS.items()}
+
+
 def in_version(obj: Object, api_version: str) -> Object:
-    """The object as a version of its resource has it: versions differ in their names only."""
-    return obj if obj.get("apiVersion") == api_version else {**obj, "apiVersion": api_version}
+    """The object as a version of its resource has it: versions differ in their names only.
+
+    Events are in two groups, which have other names for some fields.
+    """
+    said = obj.get("apiVersion", "")
+    if said == api_version:
+        return obj
+    if obj.get("kind") == "Event" and ("/" in said) != ("/" in api_version):
+        names = _EVENT_FIELDS if "/" in api_version else _CORE_EVENT_FIELDS
+        obj = {names.get(name, name): value for name, value in obj.items()}
+    return {**obj, "apiVersion": api_version}
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +194,7 @@ class Store:
         self.on_event: ObjectHook | None = None
         self._history = history
         self._most_events = most_events
+        self._second = (0, timestamp(0))
         self._collections: dict[tuple[str, str], _Collection] = {}
 
     def put(self, resource: Resource, obj: Object) -> Object:
@@ -270,8 +295,17 @@ class Store:
         """How many watch a resource."""
         return len(self._collection(resource).watchers)
 
+    def timestamp(self, later: float = 0.0) -> str:
+        """The date as objects have it, or one that much later."""
+        second = int(self.now() + later)
+        if second != self._second[0]:
+            self._second = (second, timestamp(second))
+        return self._second[1]
+
     def _collection(self, resource: Resource) -> _Collection:
         place = (resource.group, resource.plural)
+        if place == _OTHER_EVENTS:
+            place = ("", "events")
         collection = self._collections.get(place)
         if collection is None:
             collection = self._collections[place] = _Collection()
@@ -328,7 +362,7 @@ class Store:
         if not metadata.get("uid"):
             metadata["uid"] = object_uid(resource.group, resource.plural, self.revision)
         if not metadata.get("creationTimestamp"):
-            metadata["creationTimestamp"] = timestamp(self.now())
+            metadata["creationTimestamp"] = self.timestamp()
 
 
 def _stamped(obj: Object, revision: int) -> Object:

@@ -16,7 +16,6 @@ from noctule.kube.checks import (
     is_of,
     plural_of,
 )
-from noctule.kube.names import timestamp
 from noctule.kube.refusals import Refusal
 from noctule.kube.store import NODES, PODS, Object, Resource, Store
 
@@ -88,7 +87,7 @@ class Writer:
             metadata.pop(given, None)
         if kind.status and not is_of(kind, NODES):
             obj.pop("status", None)
-        _start(kind, obj, timestamp(self.store.now()))
+        _start(kind, obj, self.store.timestamp())
         return obj if dry_run else self.store.put(resource, obj)
 
     def update(
@@ -161,7 +160,7 @@ class Writer:
             return obj, True
         marked = {
             **metadata,
-            "deletionTimestamp": timestamp(self.store.now() + grace),
+            "deletionTimestamp": self.store.timestamp(grace),
             "deletionGracePeriodSeconds": grace,
         }
         return self.store.put(resource, {**obj, "metadata": marked}), False

@@ -1,0 +1,186 @@
+"""Strategic merge patches: lists of named things are merged by their names."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noctule.kube.refusals import Refusal
+from noctule.kube.strategic import strategic_merge
+
+
+def named(*names: str) -> list[dict[str, Any]]:
+    return [{"name": name} for name in names]
+
+
+def test_a_condition_changes_by_its_type_and_the_others_stay() -> None:
+    # what kube-scheduler sends about a pod that does not fit
+    pod = {
+        "kind": "Pod",
+        "status": {
+            "phase": "Pending",
+            "conditions": [
+                {"type": "PodScheduled", "status": "True", "reason": "Was"},
+                {"type": "Ready", "status": "False"},
+            ],
+        },
+    }
+    patch = {
+        "status": {
+            "$setElementOrder/conditions": [{"type": "PodScheduled"}],
+            "conditions": [
+                {"type": "PodScheduled", "status": "False", "reason": None, "message": "0/1 nodes"}
+            ],
+            "nominatedNodeName": "n1",
+        }
+    }
+    kept = copy.deepcopy(pod)
+    assert strategic_merge(pod, patch)["status"] == {
+        "phase": "Pending",
+        "conditions": [
+            {"type": "PodScheduled", "status": "False", "message": "0/1 nodes"},
+            {"type": "Ready", "status": "False"},
+        ],
+        "nominatedNodeName": "n1",
+    }
+    assert pod == kept
+
+
+def test_containers_are_merged_by_name_and_what_they_hold_too() -> None:
+    pod = {
+        "spec": {
+            "containers": [
+                {"name": "a", "image": "1", "env": [{"name": "X", "value": "1"}], "args": ["x"]},
+                {"name": "b", "image": "2", "ports": [{"containerPort": 80, "name": "web"}]},
+            ]
+        }
+    }
+    patch = {
+        "spec": {
+            "containers": [
+                {"name": "b", "image": "3", "ports": [{"containerPort": 81}]},
+                {"name": "a", "env": [{"name": "Y", "value": "2"}], "args": ["y"]},
+                {"name": "c", "image": "4"},
+            ]
+        }
+    }
+    assert strategic_merge(pod, patch)["spec"]["containers"] == [
+        {
+            "name": "a",
+            "image": "1",
+            "env": [{"name": "X", "value": "1"}, {"name": "Y", "value": "2"}],
+            "args": ["y"],  # a plain list is replaced
+        },
+        {
+            "name": "b",
+            "image": "3",
+            "ports": [{"containerPort": 80, "name": "web"}, {"containerPort": 81}],
+        },
+        {"name": "c", "image": "4"},
+    ]
+
+
+def test_ports_of_services_are_told_apart_by_port() -> None:
+    service = {"kind": "Service", "spec": {"ports": [{"port": 80, "name": "a"}, {"port": 81}]}}
+    patch = {"spec": {"ports": [{"port": 80, "targetPort": 8080}]}}
+    assert strategic_merge(service, patch)["spec"]["ports"] == [
+        {"port": 80, "name": "a", "targetPort": 8080},
+        {"port": 81},
+    ]
+
+
+def test_lists_that_are_not_sets_are_replaced() -> None:
+    node = {"spec": {"taints": [{"key": "a"}, {"key": "b"}]}}
+    assert strategic_merge(node, {"spec": {"taints": [{"key": "c"}]}}) == {
+        "spec": {"taints": [{"key": "c"}]}
+    }
+
+
+def test_finalizers_are_a_set_of_texts() -> None:
+    obj = {"metadata": {"finalizers": ["a", "b"]}}
+    assert strategic_merge(obj, {"metadata": {"finalizers": ["b", "c"]}}) == {
+        "metadata": {"finalizers": ["a", "b", "c"]}
+    }
+    gone = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a"]}}
+    assert strategic_merge(obj, gone) == {"metadata": {"finalizers": ["b"]}}
+
+
+@pytest.mark.parametrize(
+    ("patch", "wanted"),
+    [
+        ([{"name": "b", "$patch": "delete"}], named("a", "c")),
+        ([{"name": "z", "$patch": "delete"}], named("a", "b", "c")),
+        ([{"$patch": "replace"}, {"name": "z"}], named("z")),
+        ([{"name": "b", "$patch": "replace", "image": "1"}], None),
+        (None, "gone"),
+    ],
+)
+def test_directives_delete_and_replace(patch: Any, wanted: Any) -> None:
+    merged = strategic_merge({"containers": named("a", "b", "c")}, {"containers": patch})
+    if wanted == "gone":
+        assert merged == {}
+    elif wanted is None:
+        assert merged["containers"][1] == {"name": "b", "image": "1"}
+    else:
+        assert merged["containers"] == wanted
+
+
+def test_a_map_can_be_replaced_deleted_or_trimmed() -> None:
+    obj = {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}, "x": 1}
+    replaced = strategic_merge(obj, {"strategy": {"$patch": "replace", "type": "Recreate"}})
+    assert replaced["strategy"] == {"type": "Recreate"}
+    assert strategic_merge(obj, {"strategy": {"$patch": "delete"}})["strategy"] == {}
+    trimmed = strategic_merge(obj, {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}})
+    assert trimmed["strategy"] == {"type": "Recreate"}
+
+
+@pytest.mark.parametrize(
+    ("order", "patch", "wanted"),
+    [
+        (["c", "a"], [], ["b", "c", "a"]),  # b stood before c
+        (["a", "d", "c"], ["d"], ["a", "b", "d", "c"]),
+        (["c", "b", "a"], [], ["c", "b", "a"]),
+    ],
+)
+def test_elements_come_in_the_order_that_the_patch_asks_for(
+    order: list[str], patch: list[str], wanted: list[str]
+) -> None:
+    patched = {"$setElementOrder/containers": named(*order), "containers": named(*patch)}
+    merged = strategic_merge({"containers": named("a", "b", "c")}, patched)
+    assert merged["containers"] == named(*wanted)
+
+
+@pytest.mark.parametrize(
+    ("patch", "why"),
+    [
+        ([], "expected an object"),
+        ({"containers": [{"image": "x"}]}, "an element of containers without name"),
+        ({"containers": ["x"]}, "an element of containers without name"),
+        ({"metadata": {"$patch": "spam"}}, "'spam', expected merge, replace or delete"),
+    ],
+)
+def test_a_patch_that_makes_no_sense_is_refused(patch: Any, why: str) -> None:
+    with pytest.raises(Refusal, match=why) as refusal:
+        strategic_merge({"containers": named("a")}, patch)
+    assert refusal.value.code == 400
+
+
+NAMES = st.lists(st.sampled_from("abcdef"), unique=True)
+
+
+@given(NAMES, NAMES, NAMES)
+def test_order_is_that_of_the_patch_and_of_what_was_there(
+    old: list[str], sent: list[str], rest: list[str]
+) -> None:
+    order = sent + [name for name in rest if name not in sent]
+    patch = {"containers": named(*sent), "$setElementOrder/containers": named(*order)}
+    merged = strategic_merge({"containers": named(*old)}, patch)
+    names = [element["name"] for element in merged["containers"]]
+    assert sorted(names) == sorted({*old, *sent})
+    assert [name for name in names if name in order] == [name for name in order if name in names]
+    others = [name for name in old if name not in order]
+    assert [name for name in names if name not in order] == others
