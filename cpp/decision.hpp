@@ -22,6 +22,7 @@ struct Decision {
         start,
         reject,
         kill, // several jobs
+        requeue,
         change_state,
         set_metadata,
         set_power_state,
@@ -44,6 +45,7 @@ struct Decision {
     std::string text = {};
     std::vector<JobIndex> jobs = {}; // to kill
     double time = 0.0;               // of a call
+    double launch_delay = 0.0;       // of a start, beside those of the job and the run
     TimerTag tag = 0;
 };
 

@@ -393,6 +393,9 @@ void Engine::perform(const Decision& decision) {
     using Kind = Decision::Kind;
     switch (decision.kind) {
     case Kind::start:
+        if (decision.launch_delay > 0.0) {
+            later_launches_[decision.job] = decision.launch_delay;
+        }
         if (decision.named_hosts) {
             start(decision.job, decision.hosts, decision.layout);
         } else {
@@ -404,6 +407,9 @@ void Engine::perform(const Decision& decision) {
         break;
     case Kind::kill:
         kill(decision.jobs);
+        break;
+    case Kind::requeue:
+        requeue(decision.job, decision.text);
         break;
     case Kind::change_state:
         change_state(decision.job, static_cast<JobState>(decision.state));
@@ -439,10 +445,6 @@ void Engine::perform(const Decision& decision) {
     case Kind::nothing:
         break;
     }
-}
-
-void Engine::use_programs(std::shared_ptr<const ProgramTable> programs) {
-    own_table().programs = std::move(programs);
 }
 
 JobIndex Engine::register_job(Job job, const std::string& id, double date, double cancel_time,

@@ -332,7 +332,7 @@ void Engine::begin(JobIndex job) {
 
 void Engine::begin_work(JobIndex job) {
     status_[job].start_time = now_;
-    const double launch_delay = options_.launch_delay + table_->launch_delay(job);
+    const double launch_delay = launch_delay_of(job);
     if (defers_decisions()) {
         latency_->script.push_back({.kind = Instruction::Kind::begin, .date = now_, .job = job});
     } else if (execution_) {
@@ -355,6 +355,12 @@ void Engine::set_timer(JobIndex job) {
                            : what.failing                       ? JobState::failed
                                                                 : JobState::completed;
     queue_.add(launch_date(job) + timer_length(what, lasts), EventRank::end, job);
+}
+
+double Engine::launch_delay_of(JobIndex job) const {
+    const auto more = later_launches_.find(job);
+    return options_.launch_delay + table_->launch_delay(job) +
+           (more == later_launches_.end() ? 0.0 : more->second);
 }
 
 double Engine::epilogue_of(JobIndex job) const {

@@ -214,6 +214,7 @@ class Engine {
     double planned_end(JobIndex job) const { // unless it is suspended
         return launch_date(job) + timer_length(table_->jobs[job], duration(job));
     }
+    double launch_delay_of(JobIndex job) const;
     double epilogue_of(JobIndex job) const;
     void end_run(JobIndex job);
     void finish(JobIndex job);
@@ -443,10 +444,11 @@ class Engine {
     std::map<JobIndex, Changed> changed_;
     std::map<JobIndex, Suspension> suspensions_; // of running jobs that were ever suspended
     std::set<JobIndex> requeued_;
-    std::map<JobIndex, double> lingering_;     // seconds by which epilogues are prolonged
-    std::map<JobIndex, std::uint32_t> waking_; // how many hosts of a job are not awake yet
-    std::vector<JobIndex> waiter_;             // by host: the job that it wakes for
-    std::vector<HostId> to_wake_;              // scratch of settle_switches
+    std::map<JobIndex, double> later_launches_; // seconds that starts were decided with
+    std::map<JobIndex, double> lingering_;      // seconds by which epilogues are prolonged
+    std::map<JobIndex, std::uint32_t> waking_;  // how many hosts of a job are not awake yet
+    std::vector<JobIndex> waiter_;              // by host: the job that it wakes for
+    std::vector<HostId> to_wake_;               // scratch of settle_switches
     std::vector<JobIndex> woken_;
     std::vector<std::uint16_t> n_jobs_on_; // by host, where hosts are shared
     std::map<JobIndex, Layout> layouts_;   // of jobs that run, where a policy gave one

@@ -9,7 +9,7 @@
 namespace noctule {
 
 double Engine::launch_date(JobIndex job) const {
-    return status_[job].start_time + (options_.launch_delay + table_->launch_delay(job));
+    return status_[job].start_time + launch_delay_of(job);
 }
 
 // Whether the job puts load on its hosts, in the book.

@@ -291,7 +291,7 @@ void Engine::begin_later(JobIndex job) {
     withdraw_release(job, expected_end(job));
     status_[job].start_time = now_;
     enter_release(job, expected_end(job));
-    begin_on_machine(job, options_.launch_delay + table_->launch_delay(job));
+    begin_on_machine(job, launch_delay_of(job));
 }
 
 // A submitter takes up what has its date now, and announces it when that of another has not come;

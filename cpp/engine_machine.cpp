@@ -143,6 +143,10 @@ void Engine::begin_on_machine(JobIndex job, double launch_delay) {
     }
 }
 
+void Engine::use_programs(std::shared_ptr<const ProgramTable> programs) {
+    own_table().programs = std::move(programs);
+}
+
 void Engine::launch(JobIndex job) {
     const Job& what = table_->jobs[job];
     std::vector<HostId> hosts;

@@ -35,8 +35,7 @@ void Engine::note_attempts() {
     }
     record_->has_attempts = true;
     for (std::size_t row = 0; row < record_->size(); ++row) {
-        const double begin = record_->start_time[row] + options_.launch_delay +
-                             table_->launch_delay(record_->job[row]);
+        const double begin = record_->start_time[row] + launch_delay_of(record_->job[row]);
         const double away = record_->has_suspensions ? record_->suspended_time[row] : 0.0;
         record_->useful_time.push_back(record_->finish_time[row] - begin - away);
     }

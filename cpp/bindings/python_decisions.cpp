@@ -45,6 +45,13 @@ void PythonView::apply_rare(nb::handle decision) {
     const Messages& m = *messages_;
     if (type.is(m.kill_jobs)) {
         apply_kill(decision, collect(nb::getattr(decision, "jobs")));
+    } else if (type.is(m.requeue_job)) {
+        const JobIndex job = find(nb::getattr(decision, m.job), "RequeueJob");
+        Decision what{.kind = Decision::Kind::requeue, .job = job};
+        if (!nb::try_cast(nb::getattr(decision, "reason"), what.text)) {
+            refuse(nb::repr(decision).c_str(), "expected a text as the reason");
+        }
+        apply_or_postpone(decision, std::move(what));
     } else if (type.is(m.change_job_state)) {
         apply_job_state(decision);
     } else if (type.is(m.set_metadata)) {
@@ -136,6 +143,12 @@ void PythonView::apply_start(nb::handle decision) {
     if (!hosts.is_none()) {
         what.named_hosts = true;
         what.hosts = host_set(hosts, name);
+    }
+    const nb::object launch_delay = nb::getattr(decision, "launch_delay");
+    if (!nb::try_cast(launch_delay, what.launch_delay) || !std::isfinite(what.launch_delay) ||
+        what.launch_delay < 0.0) {
+        refuse(name, "got the launch delay " + std::string(nb::repr(launch_delay).c_str()) +
+                         ", expected a number >= 0");
     }
     const nb::object mapping = nb::getattr(decision, "mapping");
     const nb::object storages = nb::getattr(decision, "storages");

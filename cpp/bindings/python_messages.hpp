@@ -36,6 +36,7 @@ struct PythonView::Messages {
     nb::object set_power_state = module.attr("SetPowerState");
     nb::object send_message = module.attr("SendMessage");
     nb::object kill_jobs = module.attr("KillJobs");
+    nb::object requeue_job = module.attr("RequeueJob");
     nb::object change_job_state = module.attr("ChangeJobState");
     nb::object set_metadata = module.attr("SetMetadata");
     nb::object ask_energy = module.attr("AskEnergy");

@@ -42,6 +42,7 @@ __all__ = [
     "RegisterJob",
     "RegisterProfile",
     "RejectJob",
+    "RequeueJob",
     "SendMessage",
     "SetMetadata",
     "SetPowerState",
@@ -204,7 +205,8 @@ class StartJob(msgspec.Struct, frozen=True, gc=False, tag=True):
 
     With a `mapping`, executor i of the job runs on the host at position mapping[i] among the named
     ones; `storages` are ids of storage hosts, by the labels that the job's profile uses. With a
-    `profile`, the job does that instead of its own, on as many hosts as are named.
+    `profile`, the job does that instead of its own, on as many hosts as are named. `launch_delay`
+    is added to those of the job and of the run.
     """
 
     job: ViewJob | JobId
@@ -213,6 +215,7 @@ class StartJob(msgspec.Struct, frozen=True, gc=False, tag=True):
     mapping: Sequence[int] | None = None
     storages: Mapping[str, int] | None = None
     profile: Profile | None = None
+    launch_delay: float = 0.0
 
 
 class RejectJob(msgspec.Struct, frozen=True, gc=False, tag=True):
@@ -233,6 +236,18 @@ class KillJobs(msgspec.Struct, frozen=True, gc=False, tag=True):
     """Stop several jobs at once, as KillJob does one."""
 
     jobs: Sequence[ViewJob | JobId]
+    time: float | None = None
+
+
+class RequeueJob(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Stop a running job, and submit it again from its beginning once its hosts are released.
+
+    It ends as killed, with the `reason` as its metadata; its next attempt is a job of its own, with
+    an id such as `17#2`.
+    """
+
+    job: ViewJob | JobId
+    reason: str = ""
     time: float | None = None
 
 
@@ -358,6 +373,7 @@ Decision = (
     | RejectJob
     | KillJob
     | KillJobs
+    | RequeueJob
     | ChangeJobState
     | SetMetadata
     | AskEnergy

@@ -15,8 +15,19 @@ from typing import Protocol, runtime_checkable
 from noctule import _core
 from noctule.errors import InputError
 from noctule.messages import Decision, Event
+from noctule.platform import Platform
+from noctule.workload import Workload
 
-__all__ = ["JobList", "Policy", "PolicySpec", "Timeline", "View", "ViewJob", "ViewWindow"]
+__all__ = [
+    "JobList",
+    "OutsidePolicy",
+    "Policy",
+    "PolicySpec",
+    "Timeline",
+    "View",
+    "ViewJob",
+    "ViewWindow",
+]
 
 Parameter = str | float | int | bool
 JobList = _core.JobList
@@ -30,6 +41,30 @@ class Policy(Protocol):
 
     def decide(self, view: View, events: Sequence[Event]) -> Iterable[Decision] | None:
         """Return or yield what to do now."""
+
+
+class OutsidePolicy:
+    """A policy whose decisions are made outside, by something that begins and ends with the run.
+
+    Attributes:
+        shares_hosts: whether jobs may be put on hosts that others run on, as with the option.
+    """
+
+    shares_hosts = False
+
+    def prepare(self, platform: Platform, workload: Workload) -> None:
+        """Take what the run is about, before its first instant."""
+
+    def explain_deadlock(self) -> str:
+        """Say why nothing more will happen, as far as that can be told from here."""
+        return ""
+
+    def files(self) -> Mapping[str, str]:
+        """Return what is to be in the folder of the run besides: texts by file name."""
+        return {}
+
+    def close(self) -> None:
+        """Give up all that was started for the run, which has ended or failed; may come twice."""
 
 
 class View(_core.View):

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
 from noctule import _core
 from noctule.columns import KIND_DELAY, KIND_PROGRAM
-from noctule.errors import DecisionError, InputError, NoctuleError
+from noctule.errors import DeadlockError, DecisionError, InputError, NoctuleError
 from noctule.external_events import KINDS, ExternalEvents
 from noctule.hierarchy import groups_of
 from noctule.machine import (
@@ -26,7 +26,7 @@ from noctule.machine import (
 )
 from noctule.platform import Platform
 from noctule.policies import make_policy
-from noctule.policy import Policy, PolicySpec, View
+from noctule.policy import OutsidePolicy, Policy, PolicySpec, View
 from noctule.record import JobsLike
 from noctule.registration import RunJobs
 from noctule.replay import make_replay
@@ -88,6 +88,8 @@ class Simulation:
         self.external_events = _as_lists(external_events)
         self.windows = (windows or Windows()).on(platform.n_hosts)
         self._policy = make_policy(policy)
+        self._outside = self._policy if isinstance(self._policy, OutsidePolicy) else OutsidePolicy()
+        self._shares_hosts = self.options.share_hosts or self._outside.shares_hosts
         self._refuse_unsupported()
         self.moves_submissions = replayed.users is not None
         if self.moves_submissions and submitters is not None:
@@ -108,6 +110,7 @@ class Simulation:
         self.view = View(self._engine, self._jobs, self.options.clairvoyant)
         self._ended = False
         self._stepping = False
+        self._outside.prepare(platform, workload)
         self._schedule: Schedule | None = None
 
     @property
@@ -172,6 +175,10 @@ class Simulation:
                 self._ended = not _core.run_python(
                     self.view, self._policy.decide, n_calls, self._policy
                 )
+        except DeadlockError as error:
+            self._ended = True
+            why = self._outside.explain_deadlock()
+            raise DeadlockError(f"{error}; {why}" if why else str(error)) from None
         except (Exception, SystemExit) as error:
             self._ended = True
             if isinstance(error, NoctuleError):
@@ -183,6 +190,8 @@ class Simulation:
             raise
         finally:
             self._stepping = False
+            if self._ended:
+                self._outside.close()
         return not self._ended
 
     def run(self, progress: ProgressReport | None = None) -> Schedule:
@@ -200,6 +209,7 @@ class Simulation:
     def stop(self) -> None:
         """End the run here; jobs that run or wait stay so in the schedule."""
         self._ended = True
+        self._outside.close()
 
     def schedule(self) -> Schedule:
         """Return what has happened so far."""
@@ -223,6 +233,10 @@ class Simulation:
         if self._ended:
             self._schedule = schedule
         return schedule
+
+    def policy_files(self) -> Mapping[str, str]:
+        """Return what the policy has to add to the folder of the run: texts by file name."""
+        return self._outside.files()
 
     @property
     def _counts_energy(self) -> bool:
@@ -250,12 +264,13 @@ class Simulation:
             groups=groups_of(platform).tolist(),
             reference_speed=reference_speed,
             enforce_walltime=self.options.enforce_walltime,
-            reject_oversized=self.options.reject_oversized,
+            # several parts of a job may fit on one host
+            reject_oversized=self.options.reject_oversized and not self._outside.shares_hosts,
             wait_for_timers=self.options.wait_for_timers,
             launch_delay=self.options.launch_delay,
             epilogue_delay=self.options.epilogue_delay,
             until=self.options.until,
-            share_hosts=self.options.share_hosts,
+            share_hosts=self._shares_hosts,
             share_storages=self.options.share_storages,
             wake_for_jobs=self._wakes_hosts(),
             batsim_events=self.options.batsim_events,
@@ -275,13 +290,14 @@ class Simulation:
         options, platform = self.options, self.platform
         programs = bool((self.workload.table.kind == KIND_PROGRAM).any())
         # Delays on shared hosts do not slow each other: they keep their timers.
-        shares = options.share_hosts and bool((self.workload.table.kind != KIND_DELAY).any())
+        shares = self._shares_hosts and bool((self.workload.table.kind != KIND_DELAY).any())
         wanted = programs or options.machine or shares or options.batsim_latency
         wanted = wanted or has_availabilities(platform)
         # Jobs that have their hosts to themselves need no machine to have their joules counted.
-        # Hosts that fail are switched off, which only a machine can do.
+        # Hosts that fail are switched off, which only a machine can do; nor can a book keep two
+        # parts of a job apart that are on one host.
         is_book = options.energy == "exact" and not (
-            wanted or platform.storages or self._has_failures
+            wanted or platform.storages or self._has_failures or self._outside.shares_hosts
         )
         if not (wanted or self._counts_energy):
             return None
@@ -325,7 +341,8 @@ class Simulation:
                 "which Batsim does not know, expected one without the other"
             )
         for name in ("share_hosts", "batsim_latency"):
-            if getattr(self.options, name) and self._wakes_hosts():
+            is_on = self._shares_hosts if name == "share_hosts" else self.options.batsim_latency
+            if is_on and self._wakes_hosts():
                 asked = self.options.wake_for_jobs is not None
                 told = "got true" if asked else "the policy wakes hosts"
                 raise InputError(f"wake_for_jobs: {told}, expected it without {name}")

@@ -25,6 +25,7 @@ from noctule.messages import (
     KillJob,
     RegisterJob,
     RejectJob,
+    RequeueJob,
     SimulationStarted,
     StartJob,
     TimerFired,
@@ -157,6 +158,54 @@ def test_killing_a_job_that_has_ended_does_nothing():
 
     schedule = run(Scripted(decide), [job("A"), job("B", submit=10)])
     assert states(schedule) == {"A": "completed", "B": "completed"}
+
+
+def test_a_requeued_job_ends_and_is_submitted_again_from_its_beginning():
+    # A runs from 0 to 4, its hosts have an epilogue until 6, and it runs again from 6 to 16
+    def decide(view, events):
+        if view.now == 0:
+            yield CallAt(4)
+        if view.now == 4 and isinstance(events[0], TimerFired):
+            yield RequeueJob("A", "others come first")
+        yield from start_everything(view, events)
+
+    schedule = run(Scripted(decide), [job("A", epilogue=2)])
+    assert states(schedule) == {"A": "killed", "A#2": "completed"}
+    assert starts(schedule) == {"A": 0, "A#2": 6}
+    assert finishes(schedule) == {"A": 4, "A#2": 16}
+    assert schedule.column("metadata").tolist() == ["others come first", ""]
+
+
+def test_a_requeue_may_be_dated_and_is_dropped_if_its_job_has_ended():
+    def decide(view, events):
+        yield from start_everything(view, events)
+        if view.now == 0:
+            yield from (RequeueJob(name, time=4) for name in "AB")
+
+    schedule = run(Scripted(decide), [job("A"), job("B", runtime=3)])
+    assert states(schedule) == {"B": "completed", "A": "killed", "A#2": "completed"}
+
+
+def test_a_start_may_be_decided_with_a_launch_delay_of_its_own():
+    # the job's own 2, the run's 1, and 5: its work begins at 8
+    def decide(view, events):
+        return [StartJob(waiting, launch_delay=5) for waiting in view.waiting]
+
+    schedule = run(Scripted(decide), [job("A", launch=2)], launch_delay=1)
+    assert starts(schedule) == {"A": 0}
+    assert finishes(schedule) == {"A": 18}
+
+
+def test_the_launch_delay_of_a_start_is_not_that_of_the_next_attempt():
+    def decide(view, events):
+        if view.now == 0:
+            yield StartJob("A", launch_delay=5)
+            yield RequeueJob("A", time=7)
+        else:
+            yield from start_everything(view, events)
+
+    schedule = run(Scripted(decide), [job("A")])
+    assert finishes(schedule) == {"A": 7, "A#2": 17}
 
 
 def test_a_kill_is_told_to_the_policy_in_a_call_of_its_own():
@@ -293,6 +342,14 @@ def test_oversized_jobs_left_to_contiguous_easy_do_no_harm():
         (
             lambda v, e: [KillJob("A")],
             "t=0 KillJob(job_id=A): the job is not running; a waiting job is rejected instead",
+        ),
+        (
+            lambda v, e: [RequeueJob("A")],
+            "t=0 RequeueJob(job_id=A): the job does not run on hosts",
+        ),
+        (
+            lambda v, e: [StartJob("A", launch_delay=-1)],
+            "t=0 StartJob(job_id=A): got the launch delay -1, expected a number >= 0",
         ),
         (lambda v, e: [CallAt(-1)], "t=0 CallAt(time=-1): expected a date from now on"),
         (

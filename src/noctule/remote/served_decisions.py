@@ -161,6 +161,8 @@ class DecisionWriter:
         extra: Data = {}
         if decision.profile is not None:
             self._refuse(name, "got a profile, which no message can give to a job that has its own")
+        if decision.launch_delay:
+            self._refuse(name, "got a launch delay, which no message can tell")
         if decision.hosts is None:
             if decision.mapping is not None or decision.storages is not None:
                 self._refuse(
