@@ -29,6 +29,7 @@ COMMANDS = {
     "check": ("check", "Say what a schedule from any simulator breaks."),
     "explain": ("explain", "Say why jobs of a run waited."),
     "generate": ("generate", "Draw a workload from a model."),
+    "kube": ("kube", "Simulate a workload under schedulers of Kubernetes."),
     "metrics": ("metrics", "Measure runs and compare them in one table."),
     "platform": ("platform", "Show and convert platform files."),
     "plot": ("plot", "Draw runs as a picture."),

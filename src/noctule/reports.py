@@ -25,6 +25,7 @@ from noctule.metrics import (
 from noctule.policies import known_policies
 from noctule.policies.native import ALLOCATIONS, NATIVE_POLICIES, NUMBERS
 from noctule.policies.orders import NAMED_ORDERS
+from noctule.policy import PolicySpec
 from noctule.record import JobState
 from noctule.run import hosts_told_by
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from noctule.workload import Workload
 
 Summary = Mapping[str, float | int]
+_LONGEST_POLICY = 60
 USUAL_STATISTICS = ("mean", "median", "p95", "max")
 
 
@@ -100,7 +102,12 @@ def run_result(execution: Execution, output: str | None) -> Result:
     ]
     first, *others = _single_rows([numbers])
     lines = ["", *plain_table(Table(first, others))]
-    return Result(data, Table([options.policy, *STATISTICS], rows), lines)
+    return Result(data, Table([_short(options.policy), *STATISTICS], rows), lines)
+
+
+def _short(policy: str) -> str:
+    """Name a policy whose parameters would not fit at the head of a table."""
+    return policy if len(policy) <= _LONGEST_POLICY else f"{PolicySpec.parse(policy).name}(...)"
 
 
 def metrics_result(summaries: Sequence[tuple[str, Summary]], *, everything: bool) -> Result:

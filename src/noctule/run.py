@@ -14,7 +14,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
@@ -32,9 +32,10 @@ from noctule.formats.event_files import load_events
 from noctule.formats.platforms import load_platform
 from noctule.formats.rates import load_rates
 from noctule.formats.windows_toml import load_windows
+from noctule.kube.pod_history import PODS_FILE
 from noctule.output_file import put_folder_in_place
 from noctule.platform import Platform
-from noctule.policy import PolicySpec
+from noctule.policy import Policy, PolicySpec
 from noctule.power_files import POWER_FILE_NAMES
 from noctule.rates import NO_RATES, Rates
 from noctule.replay import session_file_names, session_folder, with_sessions
@@ -77,8 +78,9 @@ __all__ = [
 
 MANIFEST_FILE = "manifest.json"
 TIMING_FILE = "timing.json"
-_OUTPUTS = (*FILE_NAMES, *POWER_FILE_NAMES, *FOOTPRINT_FILE_NAMES)
-#: The files in the folder of a run; some of them only where energy, carbon or price was counted.
+_OUTPUTS = (*FILE_NAMES, *POWER_FILE_NAMES, *FOOTPRINT_FILE_NAMES, PODS_FILE)
+#: The files in the folder of a run; some of them only where energy, carbon or price was counted,
+#: or where schedulers of Kubernetes decided.
 RUN_FILES = (*_OUTPUTS, MANIFEST_FILE, TIMING_FILE)
 #: The format of the manifests that are written and read.
 MANIFEST_FORMAT = 1
@@ -118,6 +120,7 @@ class Execution:
     manifest: Manifest
     timing: Timing
     rates: Rates = NO_RATES
+    policy_files: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def footprint(self) -> Footprint | None:
@@ -129,6 +132,7 @@ class Execution:
         yield from self.schedule.texts()
         if self.footprint is not None:
             yield from footprint_texts(self.footprint)
+        yield from ((name, iter([text])) for name, text in self.policy_files.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +151,15 @@ class Rerun:
 def execute(
     options: RunOptions,
     *,
+    policy: Policy | None = None,
     on_read: Callable[[Workload], None] | None = None,
     on_start: Callable[[Simulation], None] | None = None,
     progress: ProgressReport | None = None,
 ) -> Execution:
     """Read the inputs, call `on_read` with the workload, and simulate.
 
-    `on_start` is given the simulation before its first step, to look into it from `progress`.
+    `policy` is what the text in the options stands for, if it has been made already. `on_start` is
+    given the simulation before its first step, to look into it from `progress`.
     """
     began = time.perf_counter()
     inputs = tuple(hash_of(path) for path in _input_paths(options))
@@ -169,7 +175,9 @@ def execute(
         on_read(workload)
     keywords = options.simulation.as_keywords()
     before = time.perf_counter()
-    simulation = Simulation(hosts, workload, options.policy, events, windows=windows, **keywords)
+    simulation = Simulation(
+        hosts, workload, policy or options.policy, events, windows=windows, **keywords
+    )
     if on_start is not None:
         on_start(simulation)
     schedule = simulation.run(progress)
@@ -182,7 +190,7 @@ def execute(
         options=msgspec.structs.replace(options, platform=told),
         inputs=inputs,
     )
-    return Execution(schedule, manifest, timing, rates)
+    return Execution(schedule, manifest, timing, rates, simulation.policy_files())
 
 
 def _rates(options: RunOptions, workload: Workload) -> Rates:

@@ -1,0 +1,306 @@
+"""The API and the schedulers that talk to it: letting them come to rest, letting time pass.
+
+Everything happens in the caller's thread: the server answers while `settle` waits. Simulated dates
+are seconds since the run began, which is when all schedulers were ready.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import secrets
+import tempfile
+import time
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from noctule.errors import NoctuleError, ProtocolError
+from noctule.kube.api import Api
+from noctule.kube.http import Answer, Server, Stream
+from noctule.kube.http_reading import Request
+from noctule.kube.store import PODS, Store
+from noctule.vclock.clock import DEFAULT_START
+from noctule.vclock.failures import ProgramError
+from noctule.vclock.program import Idle
+
+_FIRST_NAP, _LONGEST_NAP = 0.000_05, 0.001
+_MOST_REQUESTS = 200_000  # between two moments of rest
+_WARM_UP = 5.0  # simulated seconds in which schedulers finish their start
+_LONGEST_START = 60.0  # simulated seconds after which one that does not watch counts as ready
+_TURNS = 4  # of the event loop, from a connection that comes to its first answer
+_GRID = 1000  # timers are waited for in steps of a millisecond
+
+
+class Program(Protocol):
+    """A scheduler that was started, on one clock or another."""
+
+    name: str
+    is_virtual: bool
+
+    @property
+    def now(self) -> float:
+        """Simulated seconds since its start."""
+
+    @property
+    def exit_status(self) -> int | None:
+        """None while it runs."""
+
+    def set_ticking(self, on: bool) -> None:
+        """Whether readings of the clock are a nanosecond apart."""
+
+    def poll_idle(self) -> Idle | None:
+        """Whether it waits, and for how long at most."""
+
+    def advance(self, to: float) -> None:
+        """Let time pass."""
+
+    def stop(self, grace: float = 2.0) -> int:
+        """End it."""
+
+    def blocked_report(self) -> str:
+        """What it does, in words."""
+
+
+class Access:
+    """How a scheduler reaches the API: where it is, and files about it in a folder of the run."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.url = url
+        self.folder = folder
+        self.kubeconfig = folder / "kubeconfig"
+
+
+class Session:
+    """A store behind a server, and programs that use it.
+
+    Attributes:
+        is_virtual: whether the programs are on simulated time.
+        store: what the programs see; its hooks are the caller's.
+        n_requests: so many came in all.
+    """
+
+    def __init__(self, *, is_virtual: bool, stall_timeout: float) -> None:
+        """Prepare an API; programs may take so many real seconds to come to rest."""
+        self.is_virtual = is_virtual
+        self.n_requests = 0
+        self._stall_timeout = stall_timeout
+        self._programs: Sequence[Program] = ()
+        self._logs: Sequence[Path] = ()
+        self._origin = 0.0  # of simulated time, on the clock of the programs
+        self._next_timer: float | None = None
+        self._recent: deque[str] = deque(maxlen=5)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self.store = Store(now=self._date)
+        self._api = Api(self.store, watch_timeouts=False)
+        self._server = Server(self, token=secrets.token_hex(16))
+
+    def handle(self, request: Request) -> Answer | Stream:
+        """Note a request, and have it answered."""
+        self.n_requests += 1
+        self._recent.append(f"{request.method} {request.target.partition('?')[0]}")
+        return self._api.handle(request)
+
+    def open(self) -> Access:
+        """Begin to listen."""
+        self._folder = tempfile.TemporaryDirectory(prefix="noctule-kube-")
+        self._loop = asyncio.new_event_loop()
+        self._loop.run_until_complete(self._server.start())
+        return Access(self._server.url, Path(self._folder.name))
+
+    def own(self, programs: list[Program], logs: Sequence[Path] = ()) -> None:
+        """Take programs that are started one by one: they end with the session.
+
+        `logs` are what they write, which is quoted when they fail.
+        """
+        self._programs, self._logs = programs, logs
+
+    def begin(self, schedulers: Sequence[Program], *, is_awaited: bool = False) -> None:
+        """Wait until all schedulers watch Pods and have nothing more to do; time begins then.
+
+        They are programs of the session; one that somebody else starts may be waited for.
+        """
+        if not self._programs:
+            self._programs = list(schedulers)
+        for program in self._programs:
+            program.set_ticking(False)
+        self._become_ready(len(schedulers), math.inf if is_awaited else self._stall_timeout)
+        if self.is_virtual:
+            self._warm_up()
+        else:
+            self._origin = self._clock
+        for program in self._programs:
+            program.set_ticking(True)
+
+    @property
+    def now(self) -> float:
+        """The simulated date on the clock of the programs."""
+        return self._clock - self._origin
+
+    @property
+    def next_timer(self) -> float | None:
+        """The date at which the first program that rests will go on by itself, if one will."""
+        return self._next_timer
+
+    def advance(self, date: float) -> None:
+        """Let time pass for the programs; it never goes back."""
+        for program in self._programs:
+            program.advance(date + self._origin)
+
+    def skip_to(self, date: float) -> None:
+        """Let simulated time jump on where the clock cannot: it is that date now."""
+        if not self.is_virtual:
+            self._origin = min(self._origin, self._clock - date)
+
+    def settle(self) -> None:
+        """Answer the programs until all of them have come to rest."""
+        deadline = time.monotonic() + self._stall_timeout
+        n_before, revision = self.n_requests, self.store.revision
+        nap = _FIRST_NAP
+        while not self._is_settled():
+            if self.store.revision != revision:
+                revision, nap = self.store.revision, _FIRST_NAP
+                deadline = time.monotonic() + self._stall_timeout
+            self._refuse_stall(deadline, self.n_requests - n_before)
+            time.sleep(nap)
+            nap = min(nap * 1.5, _LONGEST_NAP)
+
+    def close(self) -> None:
+        """End all programs, then the server."""
+        programs, self._programs = self._programs, ()
+        for program in programs:
+            program.stop()
+        if self._loop is not None and not self._loop.is_closed():
+            try:
+                self._loop.run_until_complete(self._server.close())
+            finally:
+                self._loop.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def complaint(self, what: str) -> ProtocolError:
+        """Return an error about the programs, with what they said last."""
+        said = [line for log in self._logs for line in _last_lines(log)]
+        return ProtocolError(what + (f"; its log ends: {' | '.join(said)}" if said else ""))
+
+    @property
+    def _clock(self) -> float:
+        return max((program.now for program in self._programs), default=0.0)
+
+    def _date(self) -> float:
+        return DEFAULT_START + self._clock if self.is_virtual else time.time()
+
+    def _become_ready(self, n_schedulers: int, patience: float) -> None:
+        """Let the programs start until each scheduler watches Pods, or does all it will do."""
+        deadline = time.monotonic() + patience
+        while True:
+            self.settle()
+            if self.store.watchers(PODS) >= n_schedulers:
+                return
+            if self.is_virtual and self._next_timer is not None and self._clock < _LONGEST_START:
+                self.advance(self._next_timer)
+            elif self.is_virtual and self._has_asked_for_pods:
+                return
+            elif self.is_virtual or time.monotonic() > deadline:
+                raise self.complaint(self._not_ready())
+
+    @property
+    def _has_asked_for_pods(self) -> bool:
+        return any(target.endswith("/pods") for target in self._recent)
+
+    def _not_ready(self) -> str:
+        names = ", ".join(program.name for program in self._programs)
+        if not self.n_requests:
+            return f"{names}: asked for nothing, expected a scheduler that watches pods"
+        return (
+            f"{names}: does not watch pods after {self.n_requests} requests, "
+            f"the last of them {'; '.join(self._recent)}"
+        )
+
+    def _warm_up(self) -> None:
+        end = self._clock + _WARM_UP
+        self.settle()
+        while self._next_timer is not None and self._next_timer < end:
+            self.advance(self._next_timer)
+            self.settle()
+        self._origin = float(math.ceil(end))
+        self.advance(0.0)
+        self.settle()
+
+    def _is_settled(self) -> bool:
+        """Answer what has come, and tell whether it is nobody's turn."""
+        self._answer()
+        if not self._is_quiet():
+            return False
+        activity = self.store.activity
+        timers = self._timers()
+        self._answer()
+        if timers is None or not self._is_quiet() or activity != self.store.activity:
+            return False
+        self._next_timer = self._on_grid(min(timers, default=math.inf))
+        return True
+
+    def _answer(self) -> None:
+        """Let the server do what it can without waiting."""
+        assert self._loop is not None
+        for _ in range(_TURNS):
+            self._loop.call_soon(self._loop.stop)
+            self._loop.run_forever()
+        failure = self._server.failure
+        if isinstance(failure, NoctuleError):
+            raise failure
+        if failure is not None:
+            name = type(failure).__name__
+            raise self.complaint(f"a request failed here: {name}: {failure}") from failure
+
+    def _on_grid(self, seconds: float) -> float | None:
+        """Return the date at which a timer is surely due.
+
+        Go asks the kernel for whole milliseconds, rounded down, and asks again for the rest.
+        """
+        if seconds == math.inf:
+            return None
+        return (math.ceil((self.now + seconds) * _GRID) + 1) / _GRID
+
+    def _is_quiet(self) -> bool:
+        return not self._server.unread_requests() and not self._server.unsent_bytes()
+
+    def _timers(self) -> list[float] | None:
+        """Return when programs will go on by themselves; None if one of them works."""
+        timers = []
+        for program in self._programs:
+            try:
+                idle = program.poll_idle()
+            except ProgramError as error:
+                raise self.complaint(str(error)) from None
+            if idle is None:
+                return None
+            if idle.next_timer is not None:
+                timers.append(idle.next_timer)
+        return timers
+
+    def _refuse_stall(self, deadline: float, n_requests: int) -> None:
+        if n_requests > _MOST_REQUESTS:
+            raise self.complaint(
+                f"{self._names()}: sent {n_requests} requests and did not come to rest, "
+                f"the last of them {'; '.join(self._recent)}"
+            )
+        if time.monotonic() > deadline:
+            reports = "; ".join(program.blocked_report() for program in self._programs)
+            raise self.complaint(f"{reports} (after {self._stall_timeout:g} s of real time)")
+
+    def _names(self) -> str:
+        return ", ".join(program.name for program in self._programs)
+
+
+def _last_lines(log: Path, n_lines: int = 3) -> list[str]:
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - 4096))
+            lines = file.read().decode(errors="replace").splitlines()
+    except OSError:
+        return []
+    return [line.strip() for line in lines[-n_lines:] if line.strip()]
