@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noctule.kube.gangs import Away, Evicted, Gangs, Ready, Recreated, Refusal, State
+from noctule.kube.gangs import Away, Evicted, Gangs, Ready, Recreated, State
+from noctule.kube.refusals import Refusal
 
 NODES = {f"n{i}": {"cpu": 1000 * (1 + i % 2), "gpu": i, "pods": 3} for i in range(3)}
 REQUESTS = [{"cpu": 500, "pods": 1}, {"cpu": 1000, "pods": 1}, {"gpu": 1, "pods": 1}, {"pods": 1}]

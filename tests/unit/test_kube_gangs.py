@@ -57,7 +57,7 @@ def test_a_gang_that_waits_too_long_goes_away_and_comes_back_after_a_doubling_ba
     assert of.expired(160.0) == [Away("a", 170.0, "timeout with 1 of 2 pods bound")]
     assert of.free("n0")["cpu"] == 1000
     assert of.holds == [Hold("a", "n0", 100.0, 160.0)]
-    assert of.bind("a-0", "n0", 165.0).status == 404
+    assert of.bind("a-0", "n0", 165.0).code == 404
     assert of.expired(170.0) == [Recreated("a", 1)]
     of.bind("a-1", "n0", 171.0)
     assert of.expired(231.0) == [Away("a", 246.0, "timeout with 1 of 2 pods bound")]  # 20 > 15
@@ -78,7 +78,7 @@ def test_what_a_node_has_not_left_is_refused_with_a_sentence():
     submit(of, "b", 1, {"cpu": 600, "pods": 1})
     of.bind("a-0", "n0", 0.0)
     refusal = of.bind("b-0", "n0", 0.0)
-    assert refusal.status == 409
+    assert refusal.code == 409
     assert refusal.message == (
         "pod b-0: cannot be bound to n0: it asks for 600m of cpu, 400m is left"
     )
@@ -103,7 +103,7 @@ def test_a_pod_is_not_bound_twice():
     submit(of, "a", 2)
     of.bind("a-0", "n0", 0.0)
     refusal = of.bind("a-0", "n1", 0.0)
-    assert refusal.status == 409
+    assert refusal.code == 409
     assert refusal.message == "pod a-0: cannot be bound to n1, it is bound to n0 already"
 
 
@@ -113,11 +113,9 @@ def test_pods_and_nodes_that_are_not_there_are_refused():
     assert of.bind("b-0", "n0", 0.0).message == "pod b-0: not found"
     assert of.bind("a-0", "n9", 0.0).message.endswith("that node is unknown")
     of.lose_node("n1", 0.0)
-    assert of.bind("a-0", "n1", 0.0) == (
-        404,
-        "NotFound",
-        "pod a-0: cannot be bound to n1: that node is gone",
-    )
+    refusal = of.bind("a-0", "n1", 0.0)
+    assert (refusal.code, refusal.reason) == (404, "NotFound")
+    assert refusal.message == "pod a-0: cannot be bound to n1: that node is gone"
     of.set_schedulable("n0", False)
     assert of.bind("a-0", "n0", 0.0).message.endswith("that node is unschedulable")
     of.restore_node("n1")
@@ -171,7 +169,7 @@ def test_a_deleted_pod_of_a_waiting_job_ends_it_or_sends_it_away():
     submit(of, "a", 2)
     assert of.delete("a-1", 4.0) == Away("a", 14.0, "pod a-1 was deleted")
     assert of.delete("a-0", 4.0) is None
-    assert of.delete("x", 4.0).status == 404
+    assert of.delete("x", 4.0).code == 404
 
 
 def test_gangs_that_hold_what_the_other_needs_are_named():

@@ -13,12 +13,17 @@ from dataclasses import replace
 from typing import Any
 
 from noctule.errors import DecisionError
+from noctule.kube.catalog import CRDS
 from noctule.kube.cluster_nodes import FAILED, UNAVAILABLE, ClusterNodes
 from noctule.kube.gangs import Away, Evicted, Gangs, Outcome, Ready, Recreated
-from noctule.kube.gangs import Refusal as GangRefusal
 from noctule.kube.names import timestamp
 from noctule.kube.nodes import allocatable, whole_host
-from noctule.kube.pod_groups import GroupKind, group_resource
+from noctule.kube.pod_groups import (
+    GroupKind,
+    default_queue,
+    group_definitions,
+    group_resource,
+)
 from noctule.kube.pod_history import PodHistory
 from noctule.kube.pods import JobPods, PodRules, PodWriter, ended_status
 from noctule.kube.refusals import Refusal
@@ -74,6 +79,7 @@ class Cluster:
             requeue=settings.requeue_preempted,
         )
         self._group_kind = GroupKind(settings.groups)
+        self._define_groups()
         rules = PodRules(
             whole_host=whole_host(self._nodes.objects),
             scheduler=scheduler,
@@ -225,15 +231,23 @@ class Cluster:
             self.pending[name] = None
             self.history.created(pods.job_id, name, self.now)
 
+    def _define_groups(self) -> None:
+        for definition in group_definitions(self._group_kind):
+            self._store.put(CRDS, definition)
+        if self._group_kind is GroupKind.VOLCANO:
+            group, version, _ = group_resource(self._group_kind)
+            queues = Resource(group, version, "queues", namespaced=False)
+            self._store.put(queues, default_queue(timestamp(self._store.now())))
+
     def _group_resource(self) -> Resource:
         return Resource(*group_resource(self._group_kind))
 
     def _on_bind(self, pod: Mapping[str, Any], node: str) -> Refusal | None:
         name = pod["metadata"]["name"]
         result = self._gangs.bind(name, node, self.now)
-        if isinstance(result, GangRefusal):
+        if isinstance(result, Refusal):
             self._note_refusal(result.message)
-            return Refusal(result.status, result.message, reason=result.reason)
+            return result
         self._n_refused_in_a_row = 0
         self.pending.pop(name, None)
         self.history.bound(name, node, self.now)
@@ -260,8 +274,8 @@ class Cluster:
         if name not in self._job_of:
             return None
         outcome = self._gangs.delete(name, self.now, grace)
-        if isinstance(outcome, GangRefusal):
-            return Refusal(outcome.status, outcome.message, reason=outcome.reason)
+        if isinstance(outcome, Refusal):
+            return outcome
         if outcome is not None:
             self._follow(outcome)
         return None

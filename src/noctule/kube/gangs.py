@@ -22,17 +22,10 @@ from typing import NamedTuple
 
 from noctule.errors import InputError
 from noctule.kube.quantities import text_of_count
+from noctule.kube.refusals import Refusal
 from noctule.workload import JobId
 
-__all__ = ["Away", "Evicted", "Gangs", "Hold", "Outcome", "Ready", "Recreated", "Refusal"]
-
-
-class Refusal(NamedTuple):
-    """Why something cannot be done: a status and a reason of HTTP as Kubernetes has them."""
-
-    status: int
-    reason: str
-    message: str
+__all__ = ["Away", "Evicted", "Gangs", "Hold", "Outcome", "Ready", "Recreated"]
 
 
 class Ready(NamedTuple):
@@ -295,16 +288,14 @@ class Gangs:
         if pod in gang.bound:
             at = gang.bound[pod][0]
             message = f"pod {pod}: cannot be bound to {node}, it is bound to {at} already"
-            return Refusal(409, "Conflict", message)
+            return Refusal(409, message)
         place = self._nodes.get(node)
         if place is None or not place.present:
             gone = "is unknown" if place is None else "is gone"
-            return Refusal(
-                404, "NotFound", f"pod {pod}: cannot be bound to {node}: that node {gone}"
-            )
+            return Refusal(404, f"pod {pod}: cannot be bound to {node}: that node {gone}")
         if not place.schedulable:
             message = f"pod {pod}: cannot be bound to {node}: that node is unschedulable"
-            return Refusal(409, "Conflict", message)
+            return Refusal(409, message)
         for name, count in gang.requests.items():
             left = place.free.get(name, 0)
             if count > left:
@@ -312,7 +303,7 @@ class Gangs:
                     f"pod {pod}: cannot be bound to {node}: it asks for "
                     f"{text_of_count(name, count)} of {name}, {text_of_count(name, left)} is left"
                 )
-                return Refusal(409, "Conflict", message)
+                return Refusal(409, message)
         return gang
 
     def _set_due(self, gang: _Gang, date: float) -> None:
@@ -362,7 +353,7 @@ class Gangs:
 
 
 def _unknown_pod(pod: str) -> Refusal:
-    return Refusal(404, "NotFound", f"pod {pod}: not found")
+    return Refusal(404, f"pod {pod}: not found")
 
 
 def _move(free: dict[str, dict[str, int]], gang: _Gang, sign: int) -> None:
