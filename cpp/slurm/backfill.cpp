@@ -9,6 +9,7 @@ std::optional<double> Backfill::begin(const Moment& moment, double time) {
     const bool repeats = repeats_itself(moment);
     now_ = pass_now_ = moment.now;
     begun_ = time;
+    known_.clear();
     n_queued_ = static_cast<std::uint32_t>(controller_.queue().n_jobs());
     if (!repeats) {
         plan_afresh();
@@ -44,6 +45,7 @@ void Backfill::plan_afresh() {
                                  !controller_.priority().follows_tests() && het_jobs_.empty() &&
                                  !evictions_.are_possible();
     holds_until_ = dates_are_noted ? no_date : now_;
+    counts_hold_ = nodes_only_get_fewer();
     changes_seen_ = controller_.n_changes();
     if (reserves) {
         reserve_for_running();
@@ -54,6 +56,7 @@ void Backfill::plan_afresh() {
 
 std::optional<double> Backfill::resume(const Moment& moment, double time) {
     now_ = moment.now;
+    known_.clear();
     if (!controller_.parameters().bf_continue && controller_.last_update() > update_seen_) {
         ++controller_.statistics.n_abandoned;
         finish(moment, time);
@@ -242,77 +245,36 @@ bool Backfill::may_be_tried(const Moment& moment, const QueueRecord& record, Job
     return true;
 }
 
-// Nodes that plans and windows leave to the job from a start on, into `available_`; the start,
-// which windows may move, if they are enough.
-std::optional<Seconds> Backfill::find_nodes(const Attempt& attempt, Seconds start, Seconds duration,
-                                            Seconds& later) {
-    const Request& request = attempt.request;
-    if (attempt.record.reserved) {
-        if (const std::optional<Seconds> begin = controller_.reservation_begin(attempt.job)) {
-            start = std::max(start, *begin);
-        }
-    }
-    partition_nodes_.assign_common(controller_.nodes().up, attempt.partition.nodes);
-    const Seconds window_end =
-        controller_.keep_usable(attempt.job, start, duration, partition_nodes_);
-    controller_.keep_own(attempt.job, attempt.record.partition, partition_nodes_);
-    later = space_.usable(partition_nodes_, start, std::max(start, now_) + duration, attempt.least,
-                          available_);
-    note_nodes(attempt, start);
-    worked_us_ += controller_.parameters().cost.reservation_record *
-                  static_cast<double>(space_.stretches().size());
-    if (window_end > 0 && (later == 0 || window_end < later)) {
-        later = window_end;
-    }
-    if (request.constraint != none) {
-        available_ &= controller_.settings().constraints[request.constraint];
-    }
-    if (request.excluded.n_nodes() > 0) {
-        available_ -= request.excluded;
-    }
-    if (const Seconds until =
-            lacks_licenses_until(attempt, start, std::max(start, now_) + duration)) {
-        later = std::max(later, until);
-        return std::nullopt;
-    }
-    const bool enough = available_.count() >= attempt.least &&
-                        (request.required.n_nodes() == 0 || available_.contains(request.required));
-    // Further stretches take nodes away, or are the first to have more.
-    if (start <= now_ && (enough || later == 0)) {
-        hold_until(space_.next_begin(now_ + duration) - duration);
-    }
-    return enough ? std::optional(start) : std::nullopt;
-}
-
-// Notes what keeps a job from starting now, if anything will.
-void Backfill::note_nodes(const Attempt& attempt, Seconds start) {
-    if (!controller_.reasons().is_kept() || (start > now_ && !attempt.record.reserved)) {
-        return;
-    }
-    const bool are_reserved = start > now_ || partition_nodes_.count() < attempt.least;
-    const bool are_planned = available_.count() < partition_nodes_.count();
-    controller_.reasons().note(attempt.job, are_reserved  ? Reason::reservation
-                                            : are_planned ? Reason::priority
-                                                          : Reason::resources);
-}
-
 Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt, bool& tested) {
     const Parameters& parameters = controller_.parameters();
     const Seconds duration = attempt.limit * 60;
     Seconds later = now_;
+    partition_nodes_.assign_common(controller_.nodes().up, attempt.partition.nodes);
     if (evictions_.are_under_way_for(attempt.job)) {
         return Outcome::unplanned;
     }
     evictions_.look(attempt.record, attempt.job, now_);
+    bool looks_up = counts_hold_ && !attempt.no_reserve && !attempt.record.reserved &&
+                    attempt.partition.oversubscribe <= Oversubscribe::exclusive;
+    bool passed_over = false;
     while (true) {
         const Seconds asked = std::exchange(later, 0);
-        const std::optional<Seconds> from =
-            find_nodes(attempt, std::max(asked, het_jobs_.earliest(attempt.job)), duration, later);
+        const Seconds date = std::max(asked, het_jobs_.earliest(attempt.job));
+        if (looks_up && (later = next_if_too_few(attempt, date, duration)) > 0) {
+            passed_over = true;
+            continue;
+        }
+        const std::optional<Seconds> from = find_nodes(attempt, date, duration, later);
         const bool tries_later = later > asked && !attempt.no_reserve;
+        if (!from && tries_later) {
+            continue;
+        }
+        if (!from && !tested && passed_over) { // whether it counts as tested is still to be seen
+            looks_up = passed_over = false;
+            later = now_;
+            continue;
+        }
         if (!from) {
-            if (tries_later) {
-                continue;
-            }
             return Outcome::unplanned;
         }
         if (!std::exchange(tested, true)) {
@@ -320,6 +282,9 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
         }
         // Of a start after the next date to try nobody wants to know more, unless that is counted.
         const Seconds latest = tries_later && !follows_predictions() ? later : no_date;
+        if (counts_hold_ && latest != no_date && are_too_few(attempt, *from, latest)) {
+            continue;
+        }
         const std::optional<Prediction> found = controller_.select().will_run(
             evictions_.named(attempt.on(available_, latest)), now_, attempt.no_reserve);
         worked_us_ += parameters.cost.backfill_test +
@@ -432,7 +397,7 @@ void Backfill::extend_limit(JobIndex job, Seconds now) {
     Minutes limit = controller_.time_limit(job, controller_.status(job).partition);
     const NodeSet& nodes = controller_.nodes_held(job);
     for (const NodeSpace::Stretch& stretch : space_.stretches()) {
-        if (stretch.begin > now && !stretch.usable.contains(nodes)) {
+        if (stretch.begin > now && !space_.nodes(stretch).contains(nodes)) {
             limit = std::min(limit, (stretch.begin - now) / 60);
             break;
         }

@@ -8,6 +8,7 @@
 
 #include "slurm/evictions.hpp"
 #include "slurm/het_jobs.hpp"
+#include "slurm/known_counts.hpp"
 #include "slurm/license_plan.hpp"
 #include "slurm/node_space.hpp"
 
@@ -63,6 +64,9 @@ class Backfill {
     std::optional<Seconds> find_nodes(const Attempt& attempt, Seconds start, Seconds duration,
                                       Seconds& later);
     bool follows_predictions() const;
+    bool nodes_only_get_fewer() const;
+    Seconds next_if_too_few(const Attempt& attempt, Seconds start, Seconds duration);
+    bool are_too_few(const Attempt& attempt, Seconds start, Seconds latest);
     Start start_now(const Moment& moment, const Attempt& attempt);
     bool may_start_more() const;
     void start_groups(const Moment& moment);
@@ -100,6 +104,8 @@ class Backfill {
     LicensePlan licenses_; // with bf_licenses
     NodeSet available_;    // to the job that is tried
     NodeSet partition_nodes_;
+    bool counts_hold_ = false;
+    KnownCounts known_; // of this pass
 
     // Of the last pass: whether the next one may go on where it ended.
     bool reached_end_ = false; // of the queue

@@ -193,6 +193,7 @@ class Controller {
     // Changes that the plan of a backfill pass does not outlive: all but jobs at the queue's end.
     std::uint64_t n_changes() const { return n_changes_ + queue_.n_changes(); }
     bool has_windows() const { return !windows_.empty(); }
+    bool has_owners() const { return has_owners_; }
     std::size_t n_running() const { return n_running_; }
     // Whether CompleteWait holds schedulers back.
     bool waits_for_completion(Seconds now) const {

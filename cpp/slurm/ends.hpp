@@ -1,68 +1,64 @@
-// Running jobs in the order of their expected ends, and what nodes each gives back.
+// Running jobs in the order of their expected ends, and what nodes they give back by a date.
 #pragma once
 
 #include "slurm/requests.hpp"
+#include "slurm/sparse_nodes.hpp"
 
 #include <algorithm>
 #include <vector>
 
 namespace noctule::slurm {
 
-// A set of nodes that is small against all nodes: the words that are not empty.
-class SparseNodes {
-  public:
-    explicit SparseNodes(const NodeSet& nodes) {
-        const auto words = nodes.words();
-        for (std::size_t w = 0; w < words.size(); ++w) {
-            if (words[w] != 0) {
-                parts_.push_back({static_cast<std::uint32_t>(w), words[w]});
-            }
-        }
-    }
-
-    std::uint32_t count_common(const NodeSet& other) const {
-        std::uint32_t n = 0;
-        for (const Part& part : parts_) {
-            n += count_bits(part.bits & other.words()[part.word]);
-        }
-        return n;
-    }
-
-    void add_to(NodeSet& nodes) const {
-        for (const Part& part : parts_) {
-            nodes.add_word(part.word, part.bits);
-        }
-    }
-
-  private:
-    struct Part {
-        std::uint32_t word;
-        std::uint64_t bits;
-    };
-    std::vector<Part> parts_;
-};
-
 // At equal ends in the order of submission, which is that of jobs.
 class ExpectedEnds {
   public:
+    explicit ExpectedEnds(std::uint32_t n_nodes) : n_nodes_(n_nodes) {}
+
     struct Entry {
         Seconds end;
         JobIndex job;
         const SparseNodes* nodes;
     };
 
-    void add(const Entry& entry) { entries_.insert(place(entry.end, entry.job), entry); }
-    void remove(Seconds end, JobIndex job) { entries_.erase(place(end, job)); }
+    void add(const Entry& entry) { entries_.insert(forget_from(entry.end, entry.job), entry); }
+    void remove(Seconds end, JobIndex job) { entries_.erase(forget_from(end, job)); }
     const std::vector<Entry>& entries() const { return entries_; }
 
-  private:
-    std::vector<Entry>::iterator place(Seconds end, JobIndex job) {
-        return std::ranges::lower_bound(entries_, std::pair(end, job), {}, [](const Entry& entry) {
-            return std::pair(entry.end, entry.job);
-        });
+    // How many jobs are expected to end by a date.
+    std::size_t n_by(Seconds date) const {
+        const auto after = std::ranges::upper_bound(entries_, date, {}, &Entry::end);
+        return static_cast<std::size_t>(after - entries_.begin());
     }
 
+    // The nodes of the first n jobs, of which there are some. They are gathered once, until one
+    // of these jobs changes.
+    const NodeSet& nodes_of_first(std::size_t n) {
+        if (gathered_.size() < n) {
+            gathered_.resize(n);
+        }
+        for (; n_gathered_ < n; ++n_gathered_) {
+            NodeSet& nodes = gathered_[n_gathered_];
+            nodes = n_gathered_ == 0 ? NodeSet(n_nodes_) : gathered_[n_gathered_ - 1];
+            entries_[n_gathered_].nodes->add_to(nodes);
+        }
+        return gathered_[n - 1];
+    }
+
+  private:
+    // The place of a job, from which on nodes must be gathered anew.
+    std::vector<Entry>::iterator forget_from(Seconds end, JobIndex job) {
+        const auto place =
+            std::ranges::lower_bound(entries_, std::pair(end, job), {}, [](const Entry& entry) {
+                return std::pair(entry.end, entry.job);
+            });
+        n_gathered_ = std::min(n_gathered_, static_cast<std::size_t>(place - entries_.begin()));
+        return place;
+    }
+
+    std::uint32_t n_nodes_;
     std::vector<Entry> entries_;
+    std::vector<NodeSet> gathered_; // by entry: its nodes and those of all before it
+    std::size_t n_gathered_ = 0;    // how many of them are right
 };
 
 } // namespace noctule::slurm

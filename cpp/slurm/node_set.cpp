@@ -76,6 +76,12 @@ std::uint32_t NodeSet::count_common(const NodeSet& other) const {
     return sum_of_bits(words_.size(), [&](std::size_t w) { return words_[w] & other.words_[w]; });
 }
 
+std::uint32_t NodeSet::count_with_common(const NodeSet& one, const NodeSet& other) const {
+    return sum_of_bits(words_.size(), [&](std::size_t w) {
+        return words_[w] | (one.words_[w] & other.words_[w]);
+    });
+}
+
 bool NodeSet::empty() const {
     return std::ranges::all_of(words_, [](std::uint64_t word) { return word == 0; });
 }
@@ -96,12 +102,13 @@ bool NodeSet::intersects(const NodeSet& other) const {
     return common != 0;
 }
 
-bool NodeSet::offers_beyond(const NodeSet& one, const NodeSet& other, const NodeSet& among) const {
-    std::uint64_t more = 0;
+bool NodeSet::offers_beyond(const NodeSet& other, const NodeSet& among) const {
     for (std::size_t w = 0; w < words_.size(); ++w) {
-        more |= words_[w] & among.words_[w] & ~(one.words_[w] & other.words_[w]);
+        if ((words_[w] & among.words_[w] & ~other.words_[w]) != 0) {
+            return true;
+        }
     }
-    return more != 0;
+    return false;
 }
 
 void NodeSet::assign_common(const NodeSet& one, const NodeSet& other) {

@@ -42,6 +42,7 @@ class NodeSet {
     void add(NodeRun run);
     void remove(NodeIndex node) { words_[node / 64] &= ~(std::uint64_t{1} << (node % 64)); }
     void add_word(std::size_t word, std::uint64_t bits) { words_[word] |= bits; }
+    void remove_word(std::size_t word, std::uint64_t bits) { words_[word] &= ~bits; }
     void clear();
 
     // Both sets must have the same number of nodes.
@@ -55,8 +56,10 @@ class NodeSet {
     bool empty() const;
     bool contains(const NodeSet& other) const;
     bool intersects(const NodeSet& other) const;
-    // Whether it has a node of `among` that is not in both of the others.
-    bool offers_beyond(const NodeSet& one, const NodeSet& other, const NodeSet& among) const;
+    // Whether it has a node of `among` that the other has not.
+    bool offers_beyond(const NodeSet& other, const NodeSet& among) const;
+    // How many nodes the set has together with those common to two others.
+    std::uint32_t count_with_common(const NodeSet& one, const NodeSet& other) const;
 
     // Becomes the common nodes of two sets, without a copy.
     void assign_common(const NodeSet& one, const NodeSet& other);

@@ -6,11 +6,15 @@
 namespace noctule::slurm {
 
 void NodeSpace::reset(Seconds begin, Seconds end, const NodeSet& usable) {
-    for (Stretch& stretch : stretches_) {
-        spare_.push_back(std::move(stretch.usable));
+    if (sets_.empty()) {
+        sets_.emplace_back();
     }
-    stretches_.clear();
-    stretches_.push_back({begin, end, usable});
+    sets_.front() = usable;
+    unused_.clear();
+    for (auto place = static_cast<std::uint32_t>(sets_.size()); place-- > 1;) {
+        unused_.push_back(place);
+    }
+    stretches_.assign(1, {begin, end, 0, usable.count()});
     n_records_ = 1;
 }
 
@@ -19,97 +23,145 @@ void NodeSpace::move_to(Seconds begin, Seconds end) {
     stretches_.back().end = end;
 }
 
+NodeSpace::Iterator NodeSpace::first_after(Seconds date) const {
+    return std::ranges::upper_bound(stretches_, date, {}, &Stretch::end);
+}
+
 Seconds NodeSpace::next_begin(Seconds date) const {
     const auto next = std::ranges::upper_bound(stretches_, date, {}, &Stretch::begin);
     return next == stretches_.end() ? no_date : next->begin;
 }
 
+std::uint32_t NodeSpace::copy_of(std::uint32_t place) {
+    if (unused_.empty()) {
+        unused_.push_back(static_cast<std::uint32_t>(sets_.size()));
+        sets_.emplace_back();
+    }
+    const std::uint32_t copy = unused_.back();
+    unused_.pop_back();
+    sets_[copy] = sets_[place];
+    return copy;
+}
+
 void NodeSpace::split_at(Seconds date) {
-    const auto found = std::ranges::upper_bound(stretches_, date, {}, &Stretch::end);
+    const auto found = stretches_.begin() + (first_after(date) - stretches_.cbegin());
     if (found == stretches_.end() || found->begin >= date) {
         return;
     }
-    NodeSet copy;
-    if (!spare_.empty()) {
-        copy = std::move(spare_.back());
-        spare_.pop_back();
-    }
-    copy = found->usable;
-    const Seconds begin = std::exchange(found->begin, date);
-    stretches_.insert(found, {begin, date, std::move(copy), found->n_usable});
+    const Stretch before{found->begin, date, copy_of(found->place), found->n_usable};
+    found->begin = date;
+    stretches_.insert(found, before);
     ++n_records_;
+}
+
+// `taken_` is about to leave the next stretch, but not this one.
+void NodeSpace::take_before(Stretch& stretch, const Stretch& next) {
+    const auto here = nodes(stretch).words();
+    const auto there = nodes(next).words();
+    for (const SparseNodes::Part& part : taken_.parts()) {
+        const std::uint64_t gone = there[part.word] & part.bits;
+        stretch.n_more -= count_bits(gone & ~here[part.word]);
+        stretch.n_fewer += count_bits(gone & here[part.word]);
+    }
+}
+
+// `taken_` leaves a stretch, and is about to leave the next one, or stays there.
+void NodeSpace::take(Stretch& stretch, const Stretch* next, bool next_changes) {
+    NodeSet& set = sets_[stretch.place];
+    for (const SparseNodes::Part& part : taken_.parts()) {
+        const std::uint64_t here = set.words()[part.word] & part.bits;
+        if (next != nullptr) {
+            const std::uint64_t there = nodes(*next).words()[part.word] & part.bits;
+            if (const std::uint64_t fewer = here & ~there; fewer != 0) {
+                stretch.n_fewer -= count_bits(fewer);
+            }
+            if (!next_changes) {
+                stretch.n_more += count_bits(here & there);
+            } else if (const std::uint64_t more = there & ~here; more != 0) {
+                stretch.n_more -= count_bits(more);
+            }
+        }
+        stretch.n_usable -= here == part.bits ? part.count : count_bits(here);
+        set.remove_word(part.word, here);
+    }
+}
+
+// Makes one of neighbours that have become equal, of those from first to last.
+void NodeSpace::merge(std::size_t first, std::size_t last) {
+    std::size_t kept = first;
+    for (std::size_t i = first + 1; i <= last; ++i) {
+        Stretch& before = stretches_[kept];
+        const Stretch& stretch = stretches_[i];
+        if (before.n_more == 0 && before.n_fewer == 0) {
+            unused_.push_back(stretch.place);
+            before.end = stretch.end;
+            before.n_more = stretch.n_more;
+            before.n_fewer = stretch.n_fewer;
+        } else {
+            stretches_[++kept] = stretch;
+        }
+    }
+    const auto at = stretches_.begin();
+    stretches_.erase(at + static_cast<std::ptrdiff_t>(kept) + 1,
+                     at + static_cast<std::ptrdiff_t>(last) + 1);
 }
 
 void NodeSpace::reserve(Seconds begin, Seconds end, const NodeSet& nodes) {
     begin = std::max(begin, stretches_.front().begin);
     split_at(begin);
     split_at(end);
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < stretches_.size(); ++i) {
-        Stretch& stretch = stretches_[i];
-        const bool changed = stretch.begin >= begin && stretch.end <= end;
-        if (changed) {
-            stretch.usable -= nodes;
-            stretch.n_usable = none;
-        }
-        const bool at_border = changed || stretch.begin == end;
-        if (at_border && kept > 0 && stretches_[kept - 1].usable == stretch.usable) {
-            stretches_[kept - 1].end = stretch.end;
-            spare_.push_back(std::move(stretch.usable));
-        } else {
-            if (kept != i) {
-                stretches_[kept] = std::move(stretch);
-            }
-            ++kept;
-        }
+    const auto first = static_cast<std::size_t>(first_after(begin) - stretches_.cbegin());
+    const auto last = static_cast<std::size_t>(first_after(end) - stretches_.cbegin());
+    if (first == last) {
+        return; // all of it is beyond the plan
     }
-    stretches_.erase(stretches_.begin() + static_cast<std::ptrdiff_t>(kept), stretches_.end());
+    taken_.assign(nodes);
+    if (first > 0) {
+        take_before(stretches_[first - 1], stretches_[first]);
+    }
+    for (std::size_t i = first; i < last; ++i) {
+        const bool is_last = i + 1 == stretches_.size();
+        take(stretches_[i], is_last ? nullptr : &stretches_[i + 1], i + 1 < last);
+    }
+    merge(first > 0 ? first - 1 : 0, std::min(last, stretches_.size() - 1));
 }
 
 bool NodeSpace::is_free(Seconds begin, Seconds end, const NodeSet& nodes) const {
-    auto at = std::ranges::upper_bound(stretches_, begin, {}, &Stretch::end);
-    for (; at != stretches_.end() && at->begin < end; ++at) {
-        if (!at->usable.contains(nodes)) {
+    const SparseNodes sparse(nodes);
+    for (auto at = first_after(begin); at != stretches_.end() && at->begin < end; ++at) {
+        if (!sparse.are_in(this->nodes(*at))) {
             return false;
         }
     }
     return true;
 }
 
-// Whether a stretch, of those from one on that begin by the end, has fewer nodes.
-bool NodeSpace::has_fewer(std::vector<Stretch>::const_iterator from, Seconds end,
-                          std::uint32_t least) const {
-    for (; from != stretches_.end() && from->begin <= end; ++from) {
-        if (from->count() < least) {
-            return true;
-        }
-    }
-    return false;
-}
-
-Seconds NodeSpace::usable(const NodeSet& among, Seconds start, Seconds end, std::uint32_t least,
-                          NodeSet& usable) const {
+void NodeSpace::usable(const NodeSet& among, Seconds start, Seconds end, std::uint32_t least,
+                       NodeSet& usable) const {
     constexpr int often = 8;
     usable = among;
-    Seconds later = 0;
-    auto at = std::ranges::upper_bound(stretches_, start, {}, &Stretch::end);
-    bool too_few = has_fewer(at, end, least);
-    for (int n = 1; at != stretches_.end(); ++at, ++n) {
-        // Slurm looks one stretch beyond the end for this.
-        if (later == 0 && std::next(at) != stretches_.end() &&
-            std::next(at)->usable.offers_beyond(usable, at->usable, among)) {
-            later = at->end;
+    int n = 0;
+    for (auto at = first_after(start); at != stretches_.end() && at->begin <= end; ++at) {
+        usable &= nodes(*at);
+        if (at->n_usable < least || (++n % often == 0 && usable.count() < least)) {
+            usable.clear();
+            return;
         }
-        if (at->begin > end || (too_few && later > 0)) {
+    }
+}
+
+Seconds NodeSpace::more_from(const NodeSet& among, Seconds start, Seconds end) const {
+    auto at = first_after(start);
+    for (; at != stretches_.end() && std::next(at) != stretches_.end(); ++at) {
+        // Before that each stretch has nodes of the one before only.
+        if (at->n_more > 0 && nodes(*std::next(at)).offers_beyond(nodes(*at), among)) {
+            return at->end;
+        }
+        if (at->begin > end) {
             break;
         }
-        usable &= at->usable;
-        too_few = too_few || (n % often == 0 && usable.count() < least);
     }
-    if (too_few) {
-        usable.clear();
-    }
-    return later;
+    return 0;
 }
 
 } // namespace noctule::slurm

@@ -65,6 +65,9 @@ class Select {
     // depend on today's date before that.
     virtual bool predicts_ends() const { return false; }
 
+    // At most so many of the nodes can serve the job by a date; `none` if that is not known.
+    virtual std::uint32_t most_by(const Trial&, Seconds) { return none; }
+
     // The nodes that it would start on now if the jobs that make way did (for preemption).
     virtual std::optional<Choice> run_without(const Trial&) { return std::nullopt; }
     // Whether jobs over others must choose them one by one.

@@ -5,7 +5,9 @@
 #include "slurm/select.hpp"
 #include "slurm/tree_fit.hpp"
 
+#include <algorithm>
 #include <map>
+#include <ranges>
 #include <unordered_map>
 #include <utility>
 
@@ -19,7 +21,7 @@ class Linear final : public Select {
         : settings_(settings), states_(states), fit_(settings.nodes),
           tree_(settings.nodes, settings.switches), free_(settings.n_nodes(), true),
           n_jobs_(settings.nodes.size(), 0), taken_alone_(settings.nodes.size(), 0),
-          offered_(settings.n_nodes()), chosen_(settings.n_nodes()) {
+          ends_(settings.n_nodes()), offered_(settings.n_nodes()), chosen_(settings.n_nodes()) {
         std::map<std::uint32_t, NodeSet> classes;
         for (NodeIndex node = 0; node < settings.n_nodes(); ++node) {
             classes.try_emplace(settings.nodes[node].weight, settings.n_nodes())
@@ -33,6 +35,7 @@ class Linear final : public Select {
     std::optional<Choice> run_now(const Trial& trial) override;
     std::optional<Prediction> will_run(const Trial& trial, Seconds now, bool now_only) override;
     bool predicts_ends() const override { return true; }
+    std::uint32_t most_by(const Trial& trial, Seconds date) override;
     std::optional<Choice> run_without(const Trial& trial) override;
     bool goes_over_nodes() const override { return true; }
     bool could_ever_run(const Trial& trial) override {
@@ -64,8 +67,7 @@ class Linear final : public Select {
     std::uint32_t jobs_a_node(const Trial& trial) const;
     void offer_without(const Trial& trial);
     Choice choice_of(bool is_shared) const;
-    std::optional<Prediction> predict(const NodeNeed& need, const Trial& trial, std::uint32_t n,
-                                      Seconds now);
+    std::optional<Prediction> predict(const NodeNeed& need, const Trial& trial, Seconds now);
 
     const Settings& settings_;
     const NodeStates& states_;
@@ -182,7 +184,7 @@ std::optional<Prediction> Linear::will_run(const Trial& trial, Seconds now, bool
     if (now_only) {
         return std::nullopt;
     }
-    return predict(need, trial, offered_.count(), now);
+    return predict(need, trial, now);
 }
 
 // Nodes that have no job but such as make way, into `offered_`.
@@ -208,28 +210,43 @@ std::optional<Choice> Linear::run_without(const Trial& trial) {
                                             : std::nullopt;
 }
 
-// Takes running jobs away from `offered_`, which has n nodes, in the order of their expected ends.
-std::optional<Prediction> Linear::predict(const NodeNeed& need, const Trial& trial, std::uint32_t n,
-                                          Seconds now) {
-    for (const ExpectedEnds::Entry& entry : ends_.entries()) {
-        if (entry.end > trial.latest) {
-            break;
-        }
-        ++n_steps_;
-        const std::uint32_t more = entry.nodes->count_common(trial.candidates);
-        if (more == 0) {
+std::uint32_t Linear::most_by(const Trial& trial, Seconds date) {
+    if (jobs_a_node(trial) > 1) {
+        return none;
+    }
+    const std::size_t n = ends_.n_by(date);
+    offered_.assign_common(trial.candidates, free_);
+    return n == 0 ? offered_.count()
+                  : offered_.count_with_common(ends_.nodes_of_first(n), trial.candidates);
+}
+
+// Adds the nodes of running jobs to `offered_` in the order of their expected ends, until it fits.
+// Those that leave too few nodes are passed over at once.
+std::optional<Prediction> Linear::predict(const NodeNeed& need, const Trial& trial, Seconds now) {
+    const std::vector<ExpectedEnds::Entry>& entries = ends_.entries();
+    const std::size_t n_jobs = ends_.n_by(trial.latest);
+    const auto are_too_few = [&](std::size_t n) {
+        return offered_.count_with_common(ends_.nodes_of_first(n), trial.candidates) <
+               need.min_nodes;
+    };
+    const auto counts = std::views::iota(std::size_t{1}, n_jobs + 1);
+    std::size_t n = *std::ranges::partition_point(counts, are_too_few);
+    if (n <= n_jobs) {
+        offered_ |= ends_.nodes_of_first(n);
+    }
+    for (; n <= n_jobs; ++n) {
+        const ExpectedEnds::Entry& entry = entries[n - 1];
+        if (entry.nodes->count_common(trial.candidates) == 0) {
             continue;
         }
-        n += more;
         entry.nodes->add_to(offered_);
-        if (n < need.min_nodes) {
-            continue;
-        }
         offered_ &= trial.candidates;
         if (fits(offered_, need)) {
+            n_steps_ += n;
             return Prediction{entry.end <= now ? now + 1 : entry.end, chosen_};
         }
     }
+    n_steps_ += n_jobs;
     return std::nullopt;
 }
 

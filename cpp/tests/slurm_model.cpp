@@ -3,6 +3,7 @@
 #include "slurm/best_fit.hpp"
 #include "slurm/clocks.hpp"
 #include "slurm/ends.hpp"
+#include "slurm/known_counts.hpp"
 #include "slurm/node_space.hpp"
 #include "slurm/tree_fit.hpp"
 #include "tests/checks.hpp"
@@ -192,6 +193,28 @@ void nodes_below_one_switch_are_chosen() {
     CHECK(!fit.choose(offered, {1, 1, 1, 1, false, &busy}, chosen));
 }
 
+// Whether a node of some is in one set, but not in another.
+bool any_in(const Plain& some, const Plain& one, const Plain& other) {
+    return std::ranges::any_of(
+        some, [&](NodeIndex node) { return one.contains(node) && !other.contains(node); });
+}
+
+// Neighbours differ, and by as many nodes as they say.
+void check_stretches(const NodeSpace& space, const std::vector<Plain>& minutes) {
+    const std::vector<NodeSpace::Stretch>& stretches = space.stretches();
+    for (std::size_t k = 0; k < stretches.size(); ++k) {
+        const NodeSet& nodes = space.nodes(stretches[k]);
+        CHECK(plain(nodes) == minutes[static_cast<std::size_t>(stretches[k].begin / 60)]);
+        CHECK(stretches[k].n_usable == nodes.count());
+        if (k + 1 < stretches.size()) {
+            const NodeSet& next = space.nodes(stretches[k + 1]);
+            CHECK(stretches[k].end == stretches[k + 1].begin && nodes != next);
+            CHECK(stretches[k].n_more == (next - nodes).count());
+            CHECK(stretches[k].n_fewer == (nodes - next).count());
+        }
+    }
+}
+
 // A plan as one set of nodes for every minute.
 void plans_take_nodes_away_for_a_time() {
     Random random(3);
@@ -216,24 +239,27 @@ void plans_take_nodes_away_for_a_time() {
             }
             const Seconds start = draw(random, 0, 3500);
             const Seconds end = start + draw(random, 1, 1500);
+            const Plain among = draw_members(random, n_nodes);
             NodeSet found(n_nodes);
-            space.usable(NodeSet(n_nodes, true), start, end, 0, found);
-            Plain expected = plain(NodeSet(n_nodes, true));
+            space.usable(set_of(n_nodes, among), start, end, 0, found);
+            Plain expected = among;
+            Seconds more = 0;
             for (Seconds m = 0; m < n_minutes; ++m) {
+                const Plain& now = naive[static_cast<std::size_t>(m)];
+                if (m * minute > start && more == 0 &&
+                    any_in(among, now, naive[static_cast<std::size_t>(m - 1)])) {
+                    more = m * minute;
+                }
                 if ((m + 1) * minute > start && m * minute <= end) {
-                    std::erase_if(expected, [&](NodeIndex node) {
-                        return !naive[static_cast<std::size_t>(m)].contains(node);
-                    });
+                    std::erase_if(expected, [&](NodeIndex node) { return !now.contains(node); });
                 }
             }
             // Where minutes are alike they are one stretch: one that begins at the end counts.
             CHECK(plain(found) == expected);
             CHECK(space.is_free(start, end, found));
+            CHECK(space.more_from(set_of(n_nodes, among), start, n_minutes * minute) == more);
         }
-        for (std::size_t k = 1; k < space.stretches().size(); ++k) {
-            CHECK(space.stretches()[k - 1].end == space.stretches()[k].begin);
-            CHECK(space.stretches()[k - 1].usable != space.stretches()[k].usable);
-        }
+        check_stretches(space, naive);
     }
 }
 
@@ -243,13 +269,62 @@ void plans_tell_when_more_nodes_are_free() {
     space.reserve(600, 1200, set_of(4, {0, 1}));
     space.reserve(1200, 1800, set_of(4, {1, 2}));
     NodeSet found(4);
+    const NodeSet all(4, true);
+    const auto count = [&](Seconds start, Seconds end) {
+        space.usable(all, start, end, 0, found);
+        return found.count();
+    };
     // From 0 to 599 nothing is in the way; from 0 to 600 the first plan still counts. More than
     // are left within the first plan is free after it.
-    CHECK(space.usable(NodeSet(4, true), 0, 599, 0, found) == 1200 && found.count() == 4);
-    CHECK(space.usable(NodeSet(4, true), 0, 600, 0, found) == 1200 && found.count() == 2);
-    CHECK(space.usable(NodeSet(4, true), 700, 1300, 0, found) == 1200 && found.count() == 1);
-    CHECK(space.usable(NodeSet(4, true), 1800, 3000, 0, found) == 0 && found.count() == 4);
+    CHECK(space.more_from(all, 0, 599) == 1200 && count(0, 599) == 4);
+    CHECK(space.more_from(all, 0, 600) == 1200 && count(0, 600) == 2);
+    CHECK(space.more_from(all, 700, 1300) == 1200 && count(700, 1300) == 1);
+    CHECK(space.more_from(all, 1800, 3000) == 0 && count(1800, 3000) == 4);
+    CHECK(space.more_from(set_of(4, {2}), 700, 1300) == 1800); // node 0 does not count
     CHECK(space.n_records() == 4);
+}
+
+void ends_give_nodes_back_in_order() {
+    Random random(5);
+    constexpr std::uint32_t n_nodes = 70;
+    std::map<std::pair<Seconds, JobIndex>, SparseNodes> running;
+    ExpectedEnds ends(n_nodes);
+    for (JobIndex job = 0; job < 200; ++job) {
+        if (!running.empty() && draw(random, 0, 2) == 0) {
+            const auto gone = std::next(
+                running.begin(), draw(random, 0, 9) % static_cast<std::ptrdiff_t>(running.size()));
+            ends.remove(gone->first.first, gone->first.second);
+            running.erase(gone);
+        }
+        const std::pair key{Seconds{draw(random, 0, 50)}, job};
+        const auto at =
+            running.emplace(key, SparseNodes(set_of(n_nodes, draw_members(random, n_nodes)))).first;
+        ends.add({key.first, job, &at->second});
+        const Seconds date = draw(random, 0, 50);
+        NodeSet expected(n_nodes);
+        std::size_t n = 0;
+        for (const auto& [end_and_job, nodes] : running) {
+            if (end_and_job.first <= date) {
+                nodes.add_to(expected);
+                ++n;
+            }
+        }
+        CHECK(ends.n_by(date) == n);
+        CHECK(n == 0 || ends.nodes_of_first(n) == expected);
+    }
+}
+
+void known_counts_hold_for_longer_and_earlier() {
+    KnownCounts known;
+    known.note(3, 0, 600, 120, 900); // three nodes at 600, for two minutes, free by 900
+    CHECK(known.are_below(4, 0, 600, 120, 900));
+    CHECK(known.are_below(5, 0, 600, 180, 840));
+    CHECK(!known.are_below(3, 0, 600, 120, 900)); // three are enough
+    CHECK(!known.are_below(4, 0, 600, 60, 900));  // shorter
+    CHECK(!known.are_below(4, 0, 600, 120, 960)); // more may be free by then
+    CHECK(!known.are_below(4, 1, 600, 120, 900) && !known.are_below(4, 0, 660, 120, 900));
+    known.clear();
+    CHECK(!known.are_below(4, 0, 600, 120, 900));
 }
 
 void main_passes_keep_their_distance() {
@@ -305,6 +380,8 @@ void test_slurm_model() {
     nodes_below_one_switch_are_chosen();
     plans_take_nodes_away_for_a_time();
     plans_tell_when_more_nodes_are_free();
+    known_counts_hold_for_longer_and_earlier();
+    ends_give_nodes_back_in_order();
     main_passes_keep_their_distance();
     backfilling_sleeps_and_looks();
     limits_are_checked_each_half_minute();

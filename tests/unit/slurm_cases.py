@@ -33,7 +33,7 @@ CLOCKS = Clocks(
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """A job: when it comes, how long it runs, its nodes (or CPUs), partition and limit."""
+    """A job: when it comes, how long it runs, its nodes (or CPUs), partitions and limit."""
 
     submit: float
     runtime: float
@@ -60,6 +60,7 @@ def conf_of(
     n_nodes: int = 4,
     cores: bool = False,
     share: str = "NO",
+    scheduling: str = "bf_interval=30",
     low: str = "",
     high: str = "",
 ) -> SlurmSettings:
@@ -69,7 +70,7 @@ def conf_of(
         select = ["SelectType=select/cons_tres", "SelectTypeParameters=CR_Core"]
     text = [
         "ClusterName=test",
-        "SchedulerParameters=bf_interval=30",
+        f"SchedulerParameters={scheduling}",
         *select,
         *lines,
         f"NodeName=n[1-{n_nodes}] CPUs=4 Sockets=1 CoresPerSocket=4 ThreadsPerCore=1",
@@ -100,7 +101,7 @@ def simulate_case(
     )
     requests = Requests.of(
         Request(
-            partitions=(job.partition,),
+            partitions=tuple(job.partition.split(",")),
             limit=job.limit,
             **({"min_nodes": job.size} if is_linear else {"tasks": job.size}),
             **job.more,

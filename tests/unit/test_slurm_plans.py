@@ -1,59 +1,46 @@
-"""Backfill passes that go on where the last one ended plan what passes from scratch would.
+"""Backfilling takes short cuts, and plans what it would plan without them.
 
-With select/linear no running job is of whole nodes, so `bf_running_job_reserve` plans nothing more;
-but a pass with it always plans from scratch.
+There are two. A pass goes on where the last one ended, if nothing has changed; one with
+`bf_running_job_reserve` never does, and with select/linear it has nothing more to plan. And a pass
+remembers where it found too few nodes; one whose tests cost time, however little, does not.
 """
 
 from __future__ import annotations
 
-import dataclasses
+from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slurm_cases import Asked, attempts_of, conf_of, simulate_case
 
-import noctule as nt
-from noctule.profile import Delay
-from noctule.slurm.conf.lines import parse_conf
-from noctule.slurm.conf.settings import settings_from
-from noctule.slurm.jobs.requests import Request, Requests
 from noctule.slurm.model.clocks import Clocks
-from noctule.slurm.model.policy import simulate_slurm
-from noctule.workload import Request as WorkloadRequest
 
 N_NODES = 8
-CONF = """ClusterName=test
-SelectType=select/linear
-SchedulerParameters={scheduling}
-NodeName=n[1-8] CPUs=4
-PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
-PartitionName=half Nodes=n[3-6] MaxTime=INFINITE State=UP {more}
-"""
-
-
-@dataclasses.dataclass
-class Drawn:
-    submit: float
-    runtime: float
-    nodes: int
-    limit: int
-    half: bool
-    more: dict[str, Any]
+COSTS = {"backfill_test": 1e-9, "prediction_step": 1e-9}
 
 
 @st.composite
-def drawn_jobs(draw: st.DrawFn) -> Drawn:
+def asked_jobs(draw: st.DrawFn) -> Asked:
     half = draw(st.booleans())
     limit = draw(st.sampled_from([1, 2, 7, 30, 60, 90]))
     share = draw(st.sampled_from([0.05, 0.5, 0.99, 1.5]))
-    more: dict[str, Any] = {}
     submit = draw(st.integers(0, 3000)) + 0.5
+    more: dict[str, Any] = {}
     if draw(st.integers(0, 9)) == 0:
         more["begin"] = submit + draw(st.integers(0, 2000))
     if draw(st.integers(0, 9)) == 0:
         more["deadline"] = submit + draw(st.integers(60, 9000))
-    nodes = draw(st.integers(1, 4 if half else N_NODES))
-    return Drawn(submit, limit * 60 * share, nodes, limit, half, more)
+    if draw(st.integers(0, 9)) == 0:
+        more["contiguous"] = True
+    if draw(st.integers(0, 9)) == 0:
+        more["oversubscribe"] = True
+    if draw(st.integers(0, 9)) == 0:
+        more["excluded_nodes"] = draw(st.sampled_from(["n1", "n[2-3]"]))
+    nodes = draw(st.integers(1, 3 if half else 6))
+    partition = "high,low" if half else "low"
+    return Asked(submit, limit * 60 * share, nodes, partition, limit, more)
 
 
 schedulings = st.builds(
@@ -65,40 +52,39 @@ schedulings = st.builds(
 )
 
 
-def outcome(jobs: list[Drawn], scheduling: str, more: str) -> tuple[list[Any], dict[str, object]]:
-    workload = nt.Workload.from_jobs(
-        nt.Job(
-            id=i,
-            submit_time=job.submit,
-            request=WorkloadRequest(job.nodes),
-            profile=Delay(job.runtime),
-        )
-        for i, job in enumerate(jobs)
-    )
-    requests = Requests.of(
-        Request(
-            min_nodes=job.nodes,
-            limit=job.limit,
-            partitions=("half", "main") if job.half else ("main",),
-            **job.more,
-        )
-        for job in jobs
-    )
-    conf = settings_from(parse_conf(CONF.format(scheduling=scheduling, more=more), "slurm.conf"))
-    schedule, model = simulate_slurm(workload, conf, requests, clocks=Clocks())
-    told = schedule.jobs[["job_id", "start_time", "finish_time", "hosts"]]
-    return told.to_numpy().tolist(), model.statistics()
+def outcome(
+    jobs: list[Asked], scheduling: str, share: str, costs: dict[str, float] | None = None
+) -> tuple[Any, ...]:
+    n_nodes = max(N_NODES, *(job.size + 2 for job in jobs))
+    conf = conf_of(n_nodes=n_nodes, scheduling=scheduling, share=share, high="Nodes=n[3-6]")
+    schedule, model = simulate_case(conf, jobs, clocks=Clocks(), costs=costs)
+    backfill = model.statistics()["backfill"]
+    assert isinstance(backfill, dict)
+    return attempts_of(schedule), backfill["passes"], backfill["tested"], backfill["started"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
-    st.lists(drawn_jobs(), min_size=2, max_size=40),
+    st.lists(asked_jobs(), min_size=2, max_size=40),
     schedulings,
-    st.sampled_from(["", "PriorityTier=2"]),
+    st.sampled_from(["NO", "NO", "YES:2"]),
 )
-def test_a_pass_that_goes_on_plans_what_one_from_scratch_would(
-    jobs: list[Drawn], scheduling: str, more: str
-) -> None:
+def test_short_cuts_change_nothing(jobs: list[Asked], scheduling: str, share: str) -> None:
     jobs.sort(key=lambda job: job.submit)
-    anew = outcome(jobs, scheduling + ",bf_running_job_reserve", more)
-    assert repr(outcome(jobs, scheduling, more)) == repr(anew)
+    found = outcome(jobs, scheduling, share)
+    assert repr(found) == repr(outcome(jobs, scheduling + ",bf_running_job_reserve", share))
+    assert repr(found) == repr(outcome(jobs, scheduling, share, COSTS))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_short_cuts_change_nothing_in_a_long_queue(seed: int) -> None:
+    random = Random(seed)
+    jobs = []
+    for _ in range(160):
+        limit = random.randrange(1, 200)
+        runtime = limit * 60 * random.choice([0.02, 0.3, 0.9, 1.0])
+        size = min(40, int(2 ** random.uniform(0, 5.5)))
+        jobs.append(Asked(random.uniform(0, 6000), runtime, size, "low", limit))
+    jobs.sort(key=lambda job: job.submit)
+    scheduling = "bf_interval=180,bf_max_job_test=200"
+    assert repr(outcome(jobs, scheduling, "NO")) == repr(outcome(jobs, scheduling, "NO", COSTS))

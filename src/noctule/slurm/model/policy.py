@@ -201,13 +201,15 @@ def simulate_slurm(
     epoch: int = 0,
     topology: Topology | None = None,
     associations: Associations | None = None,
+    costs: Mapping[str, float] | None = None,
     boot_seconds: float | None = None,
     **options: Any,
 ) -> tuple[Schedule, SlurmModel]:
     """Run a workload under a configuration; return what happened and the model that decided it.
 
-    With power saving nodes take `boot_seconds` to boot, by default ResumeTimeout; hosts of a
-    platform that have states to sleep in switch as these say.
+    `costs` are what schedulers take, as of `SlurmModel`. With power saving nodes take
+    `boot_seconds` to boot, by default ResumeTimeout; hosts of a platform that have states to sleep
+    in switch as these say.
     """
     if len(requests) != len(workload):
         raise InputError(f"requests: {len(requests)} for {len(workload)} jobs, expected one each")
@@ -219,6 +221,7 @@ def simulate_slurm(
         job_ids=workload.job_ids.tolist(),
         topology=topology,
         associations=associations,
+        costs=costs,
     )
     hosts, usual = with_power_saving(
         settings,
