@@ -1,11 +1,11 @@
-# make demo | test | test-slow | test-cluster | test-slurm | test-simgrid | test-clients | test-browser | fuzz | lint | docs | bench | format | stubs | clean
+# make demo | test | test-slow | test-cluster | test-slurm | test-kube | test-simgrid | test-clients | test-browser | fuzz | lint | docs | bench | format | stubs | clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 DRIVER := $(wildcard src/noctule/simgrid/*.hpp src/noctule/simgrid/*.cpp)
 
-.PHONY: demo test test-slow test-cluster test-simgrid test-slurm test-clients test-browser test-cpp test-sanitized fuzz lint docs study bench format stubs clean
+.PHONY: demo test test-slow test-cluster test-simgrid test-slurm test-kube test-clients test-browser test-cpp test-sanitized fuzz lint docs study bench format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +39,11 @@ test-slurm: $(VENV)/.installed
 	tests/cluster/install-slurm
 	tests/slurm/install-accounting
 	NOCTULE_TEST_SLURM=1 $(BIN)/python -m pytest -q -n 6 tests/slurm
+
+# Real kube-schedulers on simulated time; built once, in ten minutes, where there is Go or PyPI.
+test-kube: $(VENV)/.installed
+	PYTHON=$(PYTHON) tests/kube/install-kube-scheduler
+	NOCTULE_TEST_KUBE=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/kube
 
 # Random platforms and job mixes in SimGrid and here; where SimGrid can be installed.
 test-simgrid: $(VENV)/.installed

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from noctule.errors import InputError
 from noctule.vclock import x86_64
 from noctule.vclock.clock import DEFAULT_START, MONOTONIC, NOW, REALTIME, SECOND, STEP, Clock
-from noctule.vclock.machine import this_machine
+from noctule.vclock.machines import this_machine
 
 
 class Readings:

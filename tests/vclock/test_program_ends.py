@@ -87,6 +87,27 @@ def test_a_program_that_waits_for_nothing_has_no_timer(sleeper):
         assert program.settle(timeout=5).next_timer is None
 
 
+def test_a_script_that_becomes_another_program_is_told_so(sleeper, tmp_path):
+    script = tmp_path / "wrapper"
+    script.write_text(f"#!/bin/sh\nexec {sleeper} socket\n")
+    script.chmod(0o755)
+    with (
+        VirtualProgram([str(script)]) as program,
+        pytest.raises(ProgramError, match="wrapper has become another program"),
+    ):
+        program.settle(timeout=5)
+
+
+def test_a_script_that_waits_for_its_program_is_told_so(sleeper, tmp_path):
+    script = tmp_path / "wrapper"
+    script.write_text(f"#!/bin/sh\n{sleeper} socket\n")
+    script.chmod(0o755)
+    with VirtualProgram([str(script)]) as program:
+        with pytest.raises(ProgramError, match=r"is in the system call wait4 \(state S\)"):
+            program.settle(timeout=0.1)
+        program.stop(grace=0)
+
+
 @pytest.mark.parametrize(
     ("how", "report"),
     [("stuck", r"\(sleeper\) is in the system call read \(state S\)"), ("spin", "is running")],

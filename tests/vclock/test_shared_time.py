@@ -9,7 +9,7 @@ import pytest
 from virtual_runs import SECOND, UPTIME
 
 from noctule.errors import InputError
-from noctule.vclock import machine, support, tracing
+from noctule.vclock import machines, support, tracing
 from noctule.vclock.clock import Clock
 from noctule.vclock.failures import ProgramError, UnsupportedError
 from noctule.vclock.program import Idle, VirtualProgram
@@ -125,11 +125,11 @@ def test_a_speed_is_a_number_above_zero(speed):
 def test_other_systems_and_machines_are_told_why(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(UnsupportedError, match="needs Linux, and this is darwin"):
-        machine.this_machine()
+        machines.this_machine()
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     with pytest.raises(UnsupportedError, match="needs x86-64, and this machine is aarch64"):
-        machine.this_machine()
+        machines.this_machine()
 
 
 def test_where_ptrace_is_forbidden_that_is_the_reason(simulated_time, monkeypatch, tmp_path):

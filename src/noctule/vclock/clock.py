@@ -18,16 +18,7 @@ from types import TracebackType
 
 from noctule.errors import InputError
 
-__all__ = [
-    "DEFAULT_START",
-    "MONOTONIC",
-    "NOW",
-    "REALTIME",
-    "SECOND",
-    "STEP",
-    "Clock",
-    "nanoseconds",
-]
+__all__ = ["DEFAULT_START", "Clock"]
 
 SECOND = 1_000_000_000
 

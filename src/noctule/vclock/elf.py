@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from noctule.errors import InputError
 
-__all__ = ["Function", "functions", "is_elf", "machine_of", "section_names"]
-
 _MAGIC = b"\x7fELF"
 _SIXTY_FOUR_BITS, _LITTLE_ENDIAN = 2, 1
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")

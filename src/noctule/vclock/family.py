@@ -16,8 +16,6 @@ from typing import IO, Any
 
 from noctule.vclock.tracing import exit_code
 
-__all__ = ["Family"]
-
 _GUARD = 'read -r word || kill -s KILL -- "-$1"'
 _NAP = 0.002
 

@@ -13,7 +13,6 @@ import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import IO, Any
 
 from noctule.errors import InputError
@@ -21,9 +20,8 @@ from noctule.vclock import elf
 from noctule.vclock.clock import Clock
 from noctule.vclock.failures import UnsupportedError
 from noctule.vclock.family import Family
+from noctule.vclock.machine import Machine
 from noctule.vclock.tracing import Tracee
-
-__all__ = ["environment_of", "find_program", "is_go", "launch"]
 
 _READ, _WRITE, _EXECUTE = 1, 2, 4
 _SHARED, _PRIVATE, _FIXED, _ANONYMOUS = 1, 2, 0x10, 0x20
@@ -69,7 +67,7 @@ def launch(
     environment: Mapping[str, str],
     *,
     clock: Clock,
-    machine: ModuleType,
+    machine: Machine,
     stdout: int | IO[Any] | None = None,
     stderr: int | IO[Any] | None = None,
     seed: bytes | None = None,
@@ -117,7 +115,7 @@ def _why_not(control: socket.socket, ended: int) -> str:
     return f"what should have become this program ended with exit status {ended}"
 
 
-def _put_on(tracee: Tracee, clock: Clock, machine: ModuleType) -> None:
+def _put_on(tracee: Tracee, clock: Clock, machine: Machine) -> None:
     base, image = _vdso(tracee.process)
     number, _ = elf.machine_of(image)
     if number != machine.ELF_MACHINE:

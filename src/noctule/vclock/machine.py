@@ -1,38 +1,42 @@
-"""What differs from machine to machine, as `x86_64` gives it and `arm64` would.
+"""What differs from machine to machine: `x86_64` has it, and `arm64` would be another module."""
 
-A machine is a module with these names:
-
-- `ELF_MACHINE`: its number in ELF images;
-- `CALLS`: the names of its system calls by number;
-- `CALL_INSTRUCTION`: the bytes of the instruction that makes a system call;
-- `Registers`: a ctypes structure as PTRACE_GETREGSET fills it;
-- `clock_functions(page)`: machine code that reads the clock in the page at that address (see
-  `clock`), and where in it the function for each function of the vDSO begins;
-- `jump(address)`: machine code that jumps there and touches no argument;
-- `prepare_call(registers, place, number, arguments)`: make a call with the instruction at a place;
-- `call_result(registers)`: what a system call returned;
-- `end_call(registers, number, result)`: where this call was interrupted, let it return a result
-  instead of beginning again; False where it was not.
-"""
-
-import platform
-import sys
-from types import ModuleType
-
-from noctule.vclock import x86_64
-from noctule.vclock.failures import UnsupportedError
-
-__all__ = ["this_machine"]
-
-_MACHINES = {"x86_64": x86_64, "amd64": x86_64}
+import ctypes
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 
-def this_machine() -> ModuleType:
-    """The machine that Python runs on."""
-    if not sys.platform.startswith("linux"):
-        raise UnsupportedError(f"simulated time needs Linux, and this is {sys.platform}")
-    name = platform.machine()
-    if name.lower() not in _MACHINES or sys.maxsize < 1 << 32:
-        bits = "" if sys.maxsize > 1 << 32 else " with a Python of 32 bits"
-        raise UnsupportedError(f"simulated time needs x86-64, and this machine is {name}{bits}")
-    return _MACHINES[name.lower()]
+class Machine(Protocol):
+    """A module with these names.
+
+    Attributes:
+        ELF_MACHINE: its number in ELF images.
+        CALLS: the names of its system calls by number.
+        CALL_INSTRUCTION: the bytes of the instruction that makes a system call.
+    """
+
+    ELF_MACHINE: int
+    CALLS: Mapping[int, str]
+    CALL_INSTRUCTION: bytes
+
+    def empty_registers(self) -> ctypes.Structure:
+        """A structure that PTRACE_GETREGSET fills."""
+
+    def clock_functions(self, page: int) -> tuple[bytes, dict[str, int]]:
+        """Machine code that reads the clock in the page at that address (see `clock`).
+
+        With it comes where in it the replacement of each function of the vDSO begins.
+        """
+
+    def jump(self, address: int) -> bytes:
+        """Machine code that jumps there and touches no argument of a function."""
+
+    def prepare_call(
+        self, registers: Any, place: int, number: int, arguments: Sequence[int]
+    ) -> ctypes.Structure:
+        """Registers with which a system call is made by the instruction at a place."""
+
+    def call_result(self, registers: Any) -> int:
+        """What a system call returned, negative for an error."""
+
+    def end_call(self, registers: Any, number: int, result: int) -> bool:
+        """Where this call was interrupted, let it return a result instead of beginning again."""

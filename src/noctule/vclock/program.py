@@ -15,12 +15,12 @@ from typing import IO, Any, NamedTuple
 from noctule.vclock.clock import DEFAULT_START, SECOND, Clock, nanoseconds
 from noctule.vclock.failures import ProgramError
 from noctule.vclock.launching import environment_of, find_program, is_go, launch
-from noctule.vclock.machine import this_machine
+from noctule.vclock.machines import this_machine
 from noctule.vclock.threads import Threads, Wait
 from noctule.vclock.tracing import end_wait
 from noctule.vclock.waits import FOREVER, GENERAL_CALLS, GO_CALLS, Surroundings
 
-__all__ = ["Idle", "VirtualProgram", "ending"]
+__all__ = ["Idle", "VirtualProgram"]
 
 # Dates as floating-point seconds are some nanoseconds off after years.
 _ROUNDING = 1_000
@@ -118,7 +118,7 @@ class VirtualProgram:
         answered but not read yet makes it work again.
 
         Raises:
-            ProgramError: the program has ended.
+            ProgramError: the program has ended, or has become another one.
         """
         try:
             waits = self._threads.waits()
@@ -127,6 +127,8 @@ class VirtualProgram:
         if waits is None:
             self._check_alive()
             return None
+        if self._surroundings.is_replaced():
+            raise ProgramError(self.blocked_report())
         self._waits = waits
         first = min(wait.until for wait in waits)
         if first == FOREVER:
@@ -190,6 +192,11 @@ class VirtualProgram:
         status = self.exit_status
         if status is not None:
             return ending(self.name, status, self.now)
+        if self._surroundings.is_replaced():
+            return (
+                f"{self.name} has become another program (by exec), which runs in real time; "
+                "expected that program instead of the one that starts it"
+            )
         try:
             threads = self._threads.described()
         except OSError:

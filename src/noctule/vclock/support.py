@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from noctule.errors import NoctuleError
 from noctule.vclock.failures import UnsupportedError
-from noctule.vclock.machine import this_machine
+from noctule.vclock.machines import this_machine
 from noctule.vclock.program import VirtualProgram
 
 __all__ = ["Support", "is_supported"]

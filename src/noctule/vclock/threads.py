@@ -8,12 +8,10 @@ noticed by their number: a thread that is gone cannot be read.
 
 import os
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
+from noctule.vclock.machine import Machine
 from noctule.vclock.waits import BUSY, FOREVER, Surroundings, WaitingCall
-
-__all__ = ["Threads", "Wait"]
 
 _LINKS_OF_A_FOLDER = 2
 
@@ -40,7 +38,7 @@ class Threads:
     def __init__(
         self,
         process: int,
-        machine: ModuleType,
+        machine: Machine,
         calls: dict[str, WaitingCall],
         surroundings: Surroundings,
     ) -> None:

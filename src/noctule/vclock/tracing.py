@@ -9,12 +9,10 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from noctule.vclock.failures import UnsupportedError
-
-__all__ = ["Tracee", "end_wait", "exit_code"]
+from noctule.vclock.machine import Machine
 
 _POKEDATA, _CONT, _DETACH, _SYSCALL = 5, 7, 17, 24
 _GETREGSET, _SETREGSET, _SEIZE, _INTERRUPT = 0x4204, 0x4205, 0x4206, 0x4207
@@ -58,11 +56,11 @@ def exit_code(status: int) -> int | None:
 class Tracee:
     """A child that is about to exec, from that moment until it runs freely."""
 
-    def __init__(self, process: int, machine: ModuleType) -> None:
+    def __init__(self, process: int, machine: Machine) -> None:
         """Trace a child that does not know of it; if Python dies meanwhile, it dies, too."""
         self.process = process
         self._machine = machine
-        self._registers: Any = machine.Registers()
+        self._registers: Any = machine.empty_registers()
         try:
             _ptrace(_SEIZE, process, 0, _TRACE_CALLS_APART | _TRACE_EXEC | _KILL_AT_EXIT)
         except OSError as error:
@@ -92,7 +90,7 @@ class Tracee:
             _ptrace(_SYSCALL, self.process, 0, 0)
             self._wait()
         _move_registers(_GETREGSET, self.process, registers)
-        result: int = machine.call_result(registers)
+        result = machine.call_result(registers)
         if result < 0:
             raise OSError(-result, os.strerror(-result), f"{name} inside of the program")
         return result
@@ -125,7 +123,7 @@ def _clear(thread: int, places: Sequence[tuple[int, int]]) -> None:
 
 def end_wait(
     thread: int,
-    machine: ModuleType,
+    machine: Machine,
     number: int,
     result: int,
     cleared: Sequence[tuple[int, int]] = (),
@@ -146,7 +144,7 @@ def end_wait(
     try:
         forwarded = 0
         if status >> 16 == _EVENT_STOP:
-            registers = machine.Registers()
+            registers = machine.empty_registers()
             _move_registers(_GETREGSET, thread, registers)
             if machine.end_call(registers, number, result):
                 _clear(thread, cleared)

@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from noctule.vclock.clock import SECOND, Clock
 
-__all__ = ["BUSY", "FOREVER", "GENERAL_CALLS", "GO_CALLS", "Surroundings", "WaitingCall"]
-
 FOREVER = 1 << 62
 BUSY = -1
 
@@ -47,6 +45,14 @@ class Surroundings:
             return BUSY
         seconds, rest = struct.unpack("<qq", content)
         return min(int(seconds) * SECOND + int(rest) * fraction, FOREVER)
+
+    def is_replaced(self) -> bool:
+        """Whether the process has become another program: its memory is another, too."""
+        try:
+            # The memory of a program has no page at zero, the memory that nobody has any more ends.
+            return os.pread(self._memory, 1, 0) == b""
+        except OSError:
+            return False
 
     def is_socket(self, descriptor: int) -> bool:
         """Whether a file descriptor of the process is a socket."""

@@ -2,24 +2,13 @@
 
 import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from noctule.vclock.clock import MONOTONIC, NOW, REALTIME, SECOND, STEP
-from noctule.vclock.x86_64_calls import NAMES as CALLS
-
-__all__ = [
-    "CALLS",
-    "CALL_INSTRUCTION",
-    "ELF_MACHINE",
-    "Registers",
-    "call_result",
-    "clock_functions",
-    "end_call",
-    "jump",
-    "prepare_call",
-]
+from noctule.vclock.x86_64_calls import NAMES
 
 ELF_MACHINE = 62
+CALLS: Mapping[int, str] = NAMES
 CALL_INSTRUCTION = b"\x0f\x05"
 
 _CLOCK_GETTIME = 228
@@ -42,6 +31,11 @@ class Registers(ctypes.Structure):
     """`struct user_regs_struct` of Linux."""
 
     _fields_ = tuple((name, ctypes.c_uint64) for name in _REGISTERS.split())
+
+
+def empty_registers() -> Registers:
+    """Registers to be filled."""
+    return Registers()
 
 
 def prepare_call(

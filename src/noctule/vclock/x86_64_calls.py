@@ -1,7 +1,5 @@
 """Names of the system calls of Linux on x86-64, in the order of their numbers."""
 
-__all__ = ["NAMES"]
-
 _FROM_0 = """
 read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction
 rt_sigprocmask rt_sigreturn ioctl pread64 pwrite64 readv writev access pipe select sched_yield
