@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from cluster_objects import pod
-from served_api import served
+from served_api import ServedApi, served
 from tiny_client import TinyClient
 
 from noctule.errors import InputError
@@ -149,24 +149,42 @@ def test_more_connections_than_allowed_are_refused_and_the_others_stay() -> None
             client.close()
 
 
-def test_a_watcher_that_does_not_read_is_cut_off_and_the_others_hear_on() -> None:
-    with served(most_unsent=200_000) as api:
+def fill(api: ServedApi, pieces: int) -> None:
+    """Change a pod of 100 kB so often without a pause."""
+    big = pod("big")
+    big["spec"]["filler"] = "x" * 100_000
+
+    def flood() -> None:
+        for _ in range(pieces):
+            api.store.put(PODS, big)
+
+    api.call(flood)
+
+
+@pytest.mark.parametrize(("patience", "pieces"), [(0.02, 100), (60, 300)])
+def test_a_watcher_that_does_not_read_is_cut_off_and_the_others_hear_on(
+    patience: float, pieces: int
+) -> None:
+    with served(most_unsent=1_000_000, patience=patience) as api:
         with socket.create_connection(("127.0.0.1", api.server.port)) as sleeper:
-            sleeper.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             sleeper.sendall(b"GET /api/v1/pods?watch=true HTTP/1.1\r\n\r\n")
             until(lambda: api.store.watchers(PODS) == 1)
-            big = pod("big", note="x" * 63)
-            big["spec"]["filler"] = "x" * 100_000
-
-            def flood() -> None:
-                for _ in range(100):
-                    api.store.put(PODS, big)
-
-            api.call(flood)
+            fill(api, pieces)
             until(lambda: api.store.watchers(PODS) == 0)
         assert "does not read what it watches" in api.server.closings[-1]
         client = TinyClient(api.server.port)
         assert len(client.get("/api/v1/pods")["items"]) == 1
+        client.close()
+
+
+def test_a_watcher_that_reads_slowly_gets_everything() -> None:
+    with served(most_unsent=1_000_000, patience=0.2) as api:
+        client = TinyClient(api.server.port)
+        watch = client.watch("/api/v1/pods")
+        fill(api, 100)
+        assert api.server.unsent_bytes() > 1_000_000
+        assert len(watch.names(100)) == 100
+        assert not api.server.closings
         client.close()
 
 

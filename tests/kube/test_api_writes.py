@@ -88,7 +88,12 @@ def test_generated_names_differ_and_have_the_beginning_asked_for(client: TinyCli
         ({"metadata": {"name": 3}}, 422),
         ({"metadata": {"name": "b", "labels": "x"}}, 422),
         ({"metadata": {"name": "b"}, "spec": []}, 422),
-        ({"metadata": {"name": "b", "namespace": "other"}}, 400),
+        ({"metadata": {"name": "b", "namespace": "other"}, "spec": {}}, 400),
+        ({"metadata": {"name": "b"}}, 422),
+        ({"metadata": {"name": "b", "labels": {"x": "a b"}}, "spec": {}}, 422),
+        ({"metadata": {"name": "b", "labels": {"x": 1}}, "spec": {}}, 422),
+        ({"metadata": {"name": "b", "annotations": {"x": []}}, "spec": {}}, 422),
+        ({"metadata": {"name": "b", "finalizers": [{}]}, "spec": {}}, 422),
     ],
 )
 def test_what_is_no_object_is_refused(client: TinyClient, body: Any, code: int) -> None:

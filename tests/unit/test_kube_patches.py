@@ -99,6 +99,13 @@ def test_json_patches_do_what_the_standard_says(before: Any, patch: Any, after: 
         ([{"op": "test", "path": "/n", "value": True}], 422, "test failed: /n"),
         ([{"op": "test", "path": "/a"}, {"op": "remove", "path": "/a"}], 400, "operation 0"),
         ([{"op": "test", "path": "", "value": 0}] * 10_001, 413, "at most 10000"),
+        (
+            [{"op": "copy", "from": "", "path": path} for path in ("/x", "/y") * 20],
+            413,
+            "more than 100000 values copied",
+        ),
+        ([{"op": "remove", "path": "/a" * 101}], 422, "more than 100 steps"),
+        ([{"op": "copy", "from": "", "path": "/a/a"}] * 60, 400, "nested deeper than 100 levels"),
     ],
 )
 def test_a_json_patch_that_cannot_be_carried_out_says_why(patch: Any, code: int, why: str) -> None:

@@ -14,7 +14,7 @@ from noctule.kube.discovery import Discovery, wants_aggregated
 from noctule.kube.http import Answer, Stream
 from noctule.kube.http_reading import Request
 from noctule.kube.listing import Lister
-from noctule.kube.patches import json_patch, merge_patch
+from noctule.kube.patches import check_depth, json_patch, merge_patch
 from noctule.kube.refusals import Refusal, success
 from noctule.kube.store import NAMESPACES, PODS, Entry, Object, Resource, Store, in_version
 from noctule.kube.strategic import strategic_merge
@@ -317,7 +317,7 @@ def _body(request: Request, *, optional: bool = False) -> Any:
     if form not in _PATCHES and form not in ("application/json", ""):
         raise Refusal(415, f"content-type {form!r}: expected application/json")
     try:
-        return _decode(request.body)
+        return check_depth(_decode(request.body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         if form == _APPLY:
             raise Refusal(415, "server-side apply: only bodies that are JSON are read") from None
@@ -326,7 +326,10 @@ def _body(request: Request, *, optional: bool = False) -> Any:
 
 def _check_acceptable(request: Request) -> None:
     accept = request.headers.get("accept", "")
-    if accept and not any(_media_type(part) in _JSON for part in accept.split(",")):
+    if accept and not any(
+        _media_type(part) in _JSON and "as=PartialObjectMetadata" not in part
+        for part in accept.split(",")
+    ):
         raise Refusal(
             406, f"this server writes application/json only, the client accepts {accept[:200]!r}"
         )

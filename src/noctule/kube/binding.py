@@ -26,7 +26,8 @@ def bind(store: Store, pod: Object, body: Any) -> None:
 def bound(pod: Object, node: str, now: str) -> Object:
     """The pod with its node, and the condition that says so."""
     status = pod.get("status") or {}
-    conditions = [c for c in status.get("conditions") or () if c.get("type") != "PodScheduled"]
+    said = status.get("conditions")
+    conditions = [each for each in (said if isinstance(said, list) else ()) if not _is_ours(each)]
     conditions.append(
         {
             "type": "PodScheduled",
@@ -40,6 +41,10 @@ def bound(pod: Object, node: str, now: str) -> Object:
         "spec": {**pod.get("spec", {}), "nodeName": node},
         "status": {**status, "conditions": conditions},
     }
+
+
+def _is_ours(condition: Any) -> bool:
+    return isinstance(condition, dict) and condition.get("type") == "PodScheduled"
 
 
 def evict(writer: Writer, pod: Object, body: Any) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from noctule.kube.refusals import Refusal
 from noctule.kube.store import Resource, Store
@@ -28,7 +30,8 @@ class Kind:
     status: bool = True
     custom: bool = False
     singular: str = ""
-    columns: tuple[dict[str, Any], ...] = ()
+    # of tables: name, priority, path
+    columns: tuple[tuple[str, int, str], ...] = ()
 
     @property
     def list_kind(self) -> str:
@@ -180,21 +183,54 @@ def kinds(store: Store) -> Iterator[Kind]:
         yield _custom(definition)
 
 
+class _Column(msgspec.Struct, rename="camel"):
+    name: str = ""
+    json_path: str = ""
+    priority: int = 0
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    name: str
+    served: bool = True
+    storage: bool = False
+    subresources: dict[str, Any] | None = None
+    additional_printer_columns: list[_Column] | None = None
+
+
+class _Names(msgspec.Struct, rename="camel"):
+    plural: Annotated[str, msgspec.Meta(min_length=1)]
+    kind: Annotated[str, msgspec.Meta(min_length=1)]
+    singular: str = ""
+    short_names: list[str] | None = None
+
+
+class Definition(msgspec.Struct):
+    """The part of a CustomResourceDefinition that matters here: its `spec`."""
+
+    group: Annotated[str, msgspec.Meta(min_length=1)]
+    scope: Literal["Namespaced", "Cluster"]
+    names: _Names
+    versions: Annotated[list[_Version], msgspec.Meta(min_length=1)]
+
+
 def _custom(definition: dict[str, Any]) -> Kind:
-    spec = definition["spec"]
-    names = spec["names"]
-    served = [version for version in spec["versions"] if version.get("served", True)]
-    served.sort(key=lambda version: not version.get("storage", False))
-    first: dict[str, Any] = served[0] if served else {}
+    spec = msgspec.convert(definition["spec"], Definition)
+    names = spec.names
+    served = [version for version in spec.versions if version.served]
+    served.sort(key=lambda version: not version.storage)
+    first = served[0] if served else spec.versions[0]
     return Kind(
-        spec["group"],
-        names["plural"],
-        names["kind"],
-        tuple(version["name"] for version in served),
-        namespaced=spec["scope"] == "Namespaced",
-        short_names=tuple(names.get("shortNames", ())),
-        status="status" in first.get("subresources", {}),
+        spec.group,
+        names.plural,
+        names.kind,
+        tuple(version.name for version in served),
+        namespaced=spec.scope == "Namespaced",
+        short_names=tuple(names.short_names or ()),
+        status="status" in (first.subresources or {}),
         custom=True,
-        singular=names.get("singular") or names["kind"].lower(),
-        columns=tuple(first.get("additionalPrinterColumns", ())),
+        singular=names.singular or names.kind.lower(),
+        columns=tuple(
+            (column.name, column.priority, column.json_path)
+            for column in first.additional_printer_columns or ()
+        ),
     )

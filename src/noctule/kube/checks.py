@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from noctule.kube.catalog import CRDS, Kind
+import msgspec
+
+from noctule.kube.catalog import CRDS, Definition, Kind
+from noctule.kube.names import is_label_value, is_qualified_name
 from noctule.kube.refusals import Refusal
 from noctule.kube.store import PODS, Object, Resource
 
@@ -47,6 +50,8 @@ def checked(kind: Kind, resource: Resource, namespace: str, obj: Any) -> Object:
     for part in ("spec", "status"):
         if obj.get(part) is not None and not isinstance(obj[part], dict):
             raise Refusal(422, f"{kind.kind}: {part}: expected an object")
+    if is_of(kind, PODS) and obj.get("spec") is None:
+        raise Refusal(422, "Pod: spec: Required value")
     metadata = _checked_metadata(kind, obj.get("metadata"))
     if not resource.namespaced:
         metadata.pop("namespace", None)
@@ -75,7 +80,22 @@ def _checked_metadata(kind: Kind, metadata: Any) -> Object:
             raise Refusal(
                 422, f"{kind.kind}: metadata.{name}: {_shown(value)}, expected {_WORDS[expected]}"
             )
+    _check_texts(kind, copy)
     return copy
+
+
+def _check_texts(kind: Kind, metadata: Object) -> None:
+    labels = metadata.get("labels", {})
+    for name, value in labels.items():
+        if not (is_qualified_name(name) and isinstance(value, str) and is_label_value(value)):
+            raise Refusal(
+                422,
+                f"{kind.kind}: metadata.labels: {_shown(name)}: {_shown(value)}, expected a name "
+                f"and a value of at most 63 letters, digits, '-', '_' and '.'",
+            )
+    texts = [*metadata.get("annotations", {}).values(), *metadata.get("finalizers", [])]
+    if not all(isinstance(text, str) for text in texts):
+        raise Refusal(422, f"{kind.kind}: metadata: annotations and finalizers are texts")
 
 
 def check_unchanged(kind: Kind, known: Object, metadata: Object) -> None:
@@ -121,28 +141,11 @@ def check_spec(kind: Kind, old: Object, obj: Object) -> None:
 
 
 def _check_definition(obj: Object) -> None:
-    spec = obj.get("spec") or {}
-    names = spec.get("names")
-    versions = spec.get("versions")
-    group = spec.get("group")
-    if not isinstance(names, dict):
-        names = {}
-    well_made = (
-        bool(names)
-        and isinstance(group, str)
-        and all(isinstance(names.get(name), str) and names[name] for name in ("plural", "kind"))
-        and spec.get("scope") in ("Namespaced", "Cluster")
-        and isinstance(versions, list)
-        and bool(versions)
-        and all(isinstance(v, dict) and isinstance(v.get("name"), str) for v in versions)
-    )
-    if not well_made:
-        raise Refusal(
-            422,
-            "CustomResourceDefinition: spec: expected group, scope (Namespaced or Cluster), names "
-            "with plural and kind, and versions with names",
-        )
-    expected = f"{names['plural']}.{group}"
+    try:
+        spec = msgspec.convert(obj.get("spec"), Definition)
+    except msgspec.ValidationError as problem:
+        raise Refusal(422, f"CustomResourceDefinition: spec: {problem}") from None
+    expected = f"{spec.names.plural}.{spec.group}"
     if obj["metadata"].get("name") != expected:
         raise Refusal(422, f"CustomResourceDefinition: metadata.name: expected {expected}")
 

@@ -100,8 +100,10 @@ class Server:
         api: what requests mean.
         token: what clients must know; None lets everybody in.
         most_connections: further ones are refused.
-        most_unsent: bytes that may wait for a client that does not read; with more it is cut off.
-        patience: seconds a client may take to send a request it has begun.
+        most_unsent: bytes that may wait for a client for longer than it takes it to read some;
+            with 16 times as many it is cut off at once.
+        patience: seconds a client may take to go on with what it does: to send the rest of a
+            request, or to read when too much waits for it.
 
     Attributes:
         failure: the first error of a handler that is not a refusal, for whoever runs the server;
@@ -202,6 +204,8 @@ class Connection(asyncio.Protocol):
         self._chunked = True
         self._timer: asyncio.TimerHandle | None = None
         self._fileno = -1
+        self._written = 0
+        self._reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -217,6 +221,8 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         self.server.forget(self, self._fileno)
         self._stop_timer()
+        if self._reading is not None:
+            self._reading.cancel()
         stream, self._stream = self._stream, None
         if stream is not None:
             stream.close()
@@ -256,13 +262,14 @@ class Connection(asyncio.Protocol):
         """Send a piece of the stream."""
         if self._transport.is_closing():
             return
-        self._transport.write(b"%x\r\n%b\r\n" % (len(piece), piece) if self._chunked else piece)
-        if self.unsent() > self.server.most_unsent:
-            self.server.closings.append(
-                f"a client of {self._transport.get_extra_info('peername')} does not read what it "
-                f"watches: {self.unsent()} bytes wait, expected at most {self.server.most_unsent}"
-            )
-            self._transport.abort()
+        chunk = b"%x\r\n%b\r\n" % (len(piece), piece) if self._chunked else piece
+        self._written += len(chunk)
+        self._transport.write(chunk)
+        unsent = self.unsent()
+        if unsent > 16 * self.server.most_unsent:
+            self._give_up()
+        elif unsent > self.server.most_unsent and self._reading is None:
+            self._expect_reading()
 
     def finish(self) -> None:
         """End a stream in good order, and the connection."""
@@ -322,6 +329,28 @@ class Connection(asyncio.Protocol):
         if stream.timeout is not None:
             self._timer = self._loop.call_later(stream.timeout, self._time_out)
         stream.open(self.send, self.finish)
+
+    def _expect_reading(self) -> None:
+        """Look later whether the client took something of what waits for it."""
+        taken = self._written - self.unsent()
+
+        def look() -> None:
+            self._reading = None
+            if self._transport.is_closing() or self.unsent() <= self.server.most_unsent:
+                return
+            if self._written - self.unsent() == taken:
+                self._give_up()
+            else:
+                self._expect_reading()
+
+        self._reading = self._loop.call_later(self.server.patience, look)
+
+    def _give_up(self) -> None:
+        self.server.closings.append(
+            f"a client of {self._transport.get_extra_info('peername')} does not read what it "
+            f"watches: {self.unsent()} bytes wait, expected at most {self.server.most_unsent}"
+        )
+        self._transport.abort()
 
     def _time_out(self) -> None:
         if self._stream is not None:

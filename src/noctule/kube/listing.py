@@ -41,7 +41,7 @@ class Lister:
 
     def read(self, scope: Scope, request: Request) -> Answer | Stream:
         """Answer with a list, or begin a watch."""
-        if request.query.get("watch", "") in ("true", "1"):
+        if request.method == "GET" and request.query.get("watch", "") in ("true", "1"):
             return self._watch(scope, request)
         return self._list(scope, request)
 

@@ -11,6 +11,22 @@ from typing import Any
 from noctule.kube.refusals import Refusal
 
 _MOST_OPERATIONS = 10_000
+_MOST_COPIED = 100_000
+_DEEPEST = 100
+
+
+def check_depth(value: Any) -> Any:
+    """Give a value back unless it is nested deeper than objects are."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [inner for outer in level if isinstance(outer, dict | list) for inner in _in(outer)]
+        if not level:
+            return value
+    raise Refusal(400, f"nested deeper than {_DEEPEST} levels")
+
+
+def _in(value: Any) -> Any:
+    return value.values() if isinstance(value, dict) else value
 
 
 def merge_patch(value: Any, patch: Any) -> Any:
@@ -34,12 +50,15 @@ def json_patch(value: Any, operations: Any) -> Any:
         raise Refusal(
             413, f"JSON patch: {len(operations)} operations, expected at most {_MOST_OPERATIONS}"
         )
+    copied = 0
     for number, operation in enumerate(operations):
         try:
+            if isinstance(operation, dict) and operation.get("op") == "copy":
+                copied += _size(_find(value, _steps(operation, "from")), _MOST_COPIED - copied)
             value = _apply(value, operation)
         except _ImpossibleError as problem:
             raise Refusal(problem.code, f"JSON patch: operation {number}: {problem}") from None
-    return value
+    return check_depth(value)
 
 
 class _ImpossibleError(Exception):
@@ -83,10 +102,26 @@ def _moved(value: Any, operation: dict[str, Any], path: list[str]) -> Any:
     return _changed(value, path, lambda at, step: _add(at, step, moved))
 
 
+def _size(value: Any, most: int) -> int:
+    """How many values there are in one, which copies of copies can make very many."""
+    left = [value]
+    size = 0
+    while left:
+        size += 1
+        if size > most:
+            raise _ImpossibleError(f"more than {_MOST_COPIED} values copied", 413)
+        inner = left.pop()
+        if isinstance(inner, dict | list):
+            left.extend(_in(inner))
+    return size
+
+
 def _steps(operation: dict[str, Any], name: str) -> list[str]:
     pointer = operation.get(name)
     if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
         raise _ImpossibleError(f"{name} {pointer!r}, expected a path such as /spec/nodeName", 400)
+    if pointer.count("/") > _DEEPEST:
+        raise _ImpossibleError(f"{name} has more than {_DEEPEST} steps")
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 

@@ -40,9 +40,21 @@ def table(
             for name, priority in columns
         ],
         "rows": [
-            {"cells": row(obj, now), "object": obj if whole else _partial(obj)} for obj in objects
+            {
+                "cells": _cells(row, obj, now, len(columns)),
+                "object": obj if whole else _partial(obj),
+            }
+            for obj in objects
         ],
     }
+
+
+def _cells(row: _Row, obj: Object, now: float, number: int) -> list[Any]:
+    """The cells of an object; specs and statuses are as clients wrote them, which may be anyhow."""
+    try:
+        return row(obj, now)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return [_name(obj), *["<invalid>"] * (number - 1)]
 
 
 def _partial(obj: Object) -> Object:
@@ -188,11 +200,7 @@ _SIMPLE_PATH = re.compile(r"(\.[A-Za-z_][-A-Za-z0-9_]*)+")
 
 def _custom_form(kind: Kind) -> tuple[list[tuple[str, int]], _Row]:
     """The columns that a custom definition asks for, where their paths are simple ones."""
-    paths = [
-        (str(column.get("name", "")), int(column.get("priority", 0)), column["jsonPath"])
-        for column in kind.columns
-        if isinstance(column, dict) and _SIMPLE_PATH.fullmatch(str(column.get("jsonPath", "")))
-    ]
+    paths = [column for column in kind.columns if _SIMPLE_PATH.fullmatch(column[2])]
     if not paths:
         return _columns("Name|Age"), _any
 

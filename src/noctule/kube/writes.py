@@ -21,6 +21,14 @@ from noctule.kube.store import NODES, PODS, Object, Resource, Store
 
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _DEFAULT_GRACE = 30
+# what clients cannot change
+_OF_THE_SERVER = (
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ class Writer:
                 429,
                 f"there are {self.store.most_objects} {kind.plural} already, and no room for more",
             )
-        for given in ("uid", "resourceVersion", "deletionTimestamp", "creationTimestamp"):
+        for given in (*_OF_THE_SERVER, "resourceVersion"):
             metadata.pop(given, None)
         if kind.status and not is_of(kind, NODES):
             obj.pop("status", None)
@@ -110,7 +118,7 @@ class Writer:
             obj = {**old, "status": obj.get("status", {})}
             obj["metadata"] = metadata = {**known}
         else:
-            for given in ("uid", "creationTimestamp", "deletionTimestamp"):
+            for given in _OF_THE_SERVER:
                 metadata.pop(given, None)
                 if given in known:
                     metadata[given] = known[given]
