@@ -25,8 +25,6 @@ from noctule.kube.quantities import text_of_count
 from noctule.kube.refusals import Refusal
 from noctule.workload import JobId
 
-__all__ = ["Away", "Evicted", "Gangs", "Hold", "Outcome", "Ready", "Recreated"]
-
 
 class Ready(NamedTuple):
     """All Pods of a job are bound: it starts on these nodes, by Pod."""

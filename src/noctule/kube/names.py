@@ -7,17 +7,6 @@ import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-__all__ = [
-    "is_label_value",
-    "is_qualified_name",
-    "label_value",
-    "name_of",
-    "object_uid",
-    "timestamp",
-    "unique",
-    "untaken",
-]
-
 #: Longest name of an object, as Noctule gives them: it fits into a label too.
 LONGEST = 63
 

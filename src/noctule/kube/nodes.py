@@ -29,8 +29,6 @@ from noctule.kube.quantities import counted, parse, written
 from noctule.network import Zone
 from noctule.platform import HostKind, Platform
 
-__all__ = ["NodeRules", "allocatable", "node_names", "node_objects", "whole_host"]
-
 HOSTNAME = "kubernetes.io/hostname"
 REGION = "topology.kubernetes.io/region"
 ZONE = "topology.kubernetes.io/zone"

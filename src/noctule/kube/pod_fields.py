@@ -16,8 +16,6 @@ from noctule.kube.names import is_label_value, is_qualified_name
 from noctule.kube.quantities import parse
 from noctule.units import shown
 
-__all__ = ["FIELDS", "PodFields", "fields_of", "read_fields"]
-
 #: Fields of jobs and profiles that Pods are made from.
 FIELDS = (
     "affinity",

@@ -5,15 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-__all__ = [
-    "GroupKind",
-    "default_queue",
-    "group_definitions",
-    "group_object",
-    "group_resource",
-    "join_group",
-]
-
 #: Name of the only group inside a Workload.
 _ONLY = "pods"
 _TIMEOUT = "scheduleTimeoutSeconds"

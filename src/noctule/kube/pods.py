@@ -20,8 +20,6 @@ from noctule.kube.pod_groups import GroupKind, group_object, join_group
 from noctule.kube.quantities import counted, parse, written
 from noctule.workload import JobId, Workload
 
-__all__ = ["JobPods", "PodRules", "PodWriter", "ended_status", "pod_objects", "requests_of"]
-
 #: The label that tells to which job a Pod belongs.
 JOB_LABEL = "noctule/job"
 #: The label that tells how many Pods that job has.

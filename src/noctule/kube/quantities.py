@@ -14,8 +14,6 @@ from typing import Any
 from noctule.errors import InputError
 from noctule.units import shown
 
-__all__ = ["counted", "parse", "text_of_count", "written"]
-
 #: The resource that is counted in thousandths.
 CPU = "cpu"
 
