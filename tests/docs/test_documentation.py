@@ -47,6 +47,7 @@ UNPLAYED = {
         "noctule sessions": "docs/howto/find-sessions.md",
         "noctule verify": "tests/simgrid/test_verify.py",
     },
+    "docs/howto/kubernetes.md": {"noctule kube": "tests/docs/test_kube_page.py"},
     "docs/howto/run-on-a-cluster.md": {
         "noctule campaign run orders.toml": "tests/cluster/test_slurm.py",
         "dask scheduler": "tests/cluster/test_dask_ends.py",
