@@ -60,6 +60,7 @@ constexpr Field<Node, double> node_fields[] = {
     number<&Node::threads_per_core>("threads_per_core"),
     number<&Node::memory_mb>("memory_mb"),
     number<&Node::weight>("weight"),
+    number<&Node::line>("line"),
     number<&Node::first_host>("first_host"),
     number<&Node::n_hosts>("n_hosts"),
     number<&Node::suspend_time>("suspend_time"),

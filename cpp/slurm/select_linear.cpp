@@ -6,6 +6,7 @@
 #include "slurm/tree_fit.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <ranges>
 #include <unordered_map>
@@ -22,14 +23,14 @@ class Linear final : public Select {
           tree_(settings.nodes, settings.switches), free_(settings.n_nodes(), true),
           n_jobs_(settings.nodes.size(), 0), taken_alone_(settings.nodes.size(), 0),
           ends_(settings.n_nodes()), offered_(settings.n_nodes()), chosen_(settings.n_nodes()) {
-        std::map<std::uint32_t, NodeSet> classes;
-        for (NodeIndex node = 0; node < settings.n_nodes(); ++node) {
-            classes.try_emplace(settings.nodes[node].weight, settings.n_nodes())
-                .first->second.add(node);
+        std::map<std::pair<std::uint32_t, std::uint32_t>, NodeSet> lines, weights;
+        for (NodeIndex i = 0; i < settings.n_nodes(); ++i) {
+            const Node& node = settings.nodes[i];
+            lines.try_emplace({node.weight, node.line}, settings.n_nodes()).first->second.add(i);
+            weights.try_emplace({node.weight, 0U}, settings.n_nodes()).first->second.add(i);
         }
-        for (auto& [weight, nodes] : classes) {
-            weight_classes_.push_back(std::move(nodes));
-        }
+        std::ranges::copy(std::views::values(lines), std::back_inserter(lines_));
+        std::ranges::copy(std::views::values(weights), std::back_inserter(weights_));
     }
 
     std::optional<Choice> run_now(const Trial& trial) override;
@@ -63,7 +64,8 @@ class Linear final : public Select {
                                     : fit_.choose(offered, need, chosen_);
     }
     NodeNeed need_of(const Trial& trial) const;
-    bool choose_by_weight(const NodeNeed& need);
+    bool choose_by_weight(const NodeNeed& need, bool shares);
+    bool shares(const Trial& trial) const;
     std::uint32_t jobs_a_node(const Trial& trial) const;
     void offer_without(const Trial& trial);
     Choice choice_of(bool is_shared) const;
@@ -73,8 +75,8 @@ class Linear final : public Select {
     const NodeStates& states_;
     BestFit fit_;
     TreeFit tree_;
-    std::vector<NodeSet> weight_classes_; // lowest first
-    NodeSet free_;                        // nodes without any job
+    std::vector<NodeSet> lines_, weights_; // nodes that are tried together, lowest weights first
+    NodeSet free_;                         // nodes without any job
     std::vector<std::uint16_t> n_jobs_;
     std::vector<std::uint16_t> taken_alone_; // jobs there that share with nobody
     std::unordered_map<JobIndex, Running> running_;
@@ -101,25 +103,33 @@ NodeNeed Linear::need_of(const Trial& trial) const {
     return need;
 }
 
-// How many jobs may be on a node that this one goes to.
-std::uint32_t Linear::jobs_a_node(const Trial& trial) const {
-    const Partition& partition = trial.partition;
-    const bool shares = partition.oversubscribe == Oversubscribe::force ||
-                        (partition.oversubscribe == Oversubscribe::yes &&
-                         trial.request.oversubscribe && !trial.request.exclusive);
-    return shares ? std::max(partition.oversubscribe_jobs, 1U) : 1;
+bool Linear::shares(const Trial& trial) const {
+    const Oversubscribe oversubscribe = trial.partition.oversubscribe;
+    return oversubscribe == Oversubscribe::force ||
+           (oversubscribe == Oversubscribe::yes && trial.request.oversubscribe &&
+            !trial.request.exclusive);
 }
 
-// From `offered_` into `chosen_`: nodes of the lowest weights that are enough.
-bool Linear::choose_by_weight(const NodeNeed& need) {
-    if (weight_classes_.size() == 1) {
+// How many jobs may be on a node that this one goes to.
+std::uint32_t Linear::jobs_a_node(const Trial& trial) const {
+    return shares(trial) ? std::max(trial.partition.oversubscribe_jobs, 1U) : 1;
+}
+
+// From `offered_` into `chosen_`: nodes of the lowest weights that are enough. Those of one line of
+// the configuration come before those of the next; they are taken together only where more than
+// idleness tells nodes apart.
+bool Linear::choose_by_weight(const NodeNeed& need, bool shares) {
+    const bool together =
+        shares || tree_.has_switches() || settings_.parameters.preempt_type != PreemptType::none;
+    const std::vector<NodeSet>& sets = together ? weights_ : lines_;
+    if (sets.size() == 1) {
         return offered_.count() >= need.min_nodes && fits(offered_, need);
     }
     NodeSet gathered(settings_.n_nodes());
-    for (std::size_t i = 0; i < weight_classes_.size(); ++i) {
-        gathered |= weight_classes_[i] & offered_;
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+        gathered |= sets[i] & offered_;
         const std::uint32_t n = gathered.count();
-        const bool last = i + 1 == weight_classes_.size();
+        const bool last = i + 1 == sets.size();
         if (n < need.min_nodes || (n < need.wanted_nodes && !last)) {
             continue;
         }
@@ -143,7 +153,7 @@ std::optional<Choice> Linear::run_now(const Trial& trial) {
             });
         }
         offered_ -= states_.completing;
-        if (!choose_by_weight(need)) {
+        if (!choose_by_weight(need, shares(trial))) {
             continue;
         }
         return choice_of(most > 1);
@@ -206,8 +216,9 @@ void Linear::offer_without(const Trial& trial) {
 std::optional<Choice> Linear::run_without(const Trial& trial) {
     offer_without(trial);
     offered_ -= states_.completing;
-    return choose_by_weight(need_of(trial)) ? std::optional(choice_of(jobs_a_node(trial) > 1))
-                                            : std::nullopt;
+    return choose_by_weight(need_of(trial), shares(trial))
+               ? std::optional(choice_of(jobs_a_node(trial) > 1))
+               : std::nullopt;
 }
 
 std::uint32_t Linear::most_by(const Trial& trial, Seconds date) {

@@ -20,6 +20,7 @@ struct Node {
     std::uint32_t threads_per_core = 1;
     std::uint64_t memory_mb = 1;
     std::uint32_t weight = 1;
+    std::uint32_t line = 0;               // of the configuration: nodes of one are tried together
     std::vector<std::uint32_t> gres = {}; // how many of each kind; may be shorter than the kinds
     HostId first_host = 0;                // of the platform: one with linear, or its cores
     std::uint32_t n_hosts = 1;

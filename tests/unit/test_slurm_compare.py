@@ -30,11 +30,15 @@ def test_given_the_passes_every_start_and_node_list_is_that_of_the_set(tmp_path,
 
 
 def test_nodes_that_answered_after_the_pass_are_not_there_for_it(tmp_path, capsys):
-    # job 1 leaves n[1-3] at 40.6, and the pass of 43.7 has them for job 2, unless they answer later
+    # job 1 leaves n[1-3] at 40.6, and job 2 got two of them at 53.8, not at 43.7: they came late
+    rows = (ROWS[0], row(2, 2, (6.2, 53.8, 73.9), "n[1-2]"), ROWS[2])
     late = tuple(f"{stamp(43.8)} debug2: node_did_resp n{i}" for i in (1, 2, 3))
-    log = sorted([*LOG, *late], key=lambda line: line.split("]")[0])
-    told = compared(capsys, write_set(tmp_path, log=tuple(log)))["decisions"]
-    assert told[1]["start"] == EPOCH + 53
+    told = tuple(sorted([*LOG, *late], key=lambda line: line.split("]")[0]))
+    starts = [
+        compared(capsys, write_set(tmp_path, rows=rows, log=log))["decisions"][1]["start"]
+        for log in (LOG, told)
+    ]
+    assert starts == [EPOCH + 43, EPOCH + 53]
 
 
 def test_given_the_ticks_the_model_runs_passes_when_events_ask_for_them(tmp_path, capsys):

@@ -294,6 +294,17 @@ def test_lighter_nodes_are_taken_first() -> None:
     assert [hosts for _, hosts in found] == ["2", "0-1", "3"]
 
 
+def test_nodes_of_one_line_are_tried_before_those_of_the_next() -> None:
+    # n3 is taken. Of all nodes the run of one, n4, fits best; of those of the first line n1.
+    jobs = [Asked(1.0, 50, 1, more={"required_nodes": "n3"}), Asked(2.0, 50, 1)]
+    more = "NodeName=n4 CPUs=4"
+    preempting = f"{more}\nPreemptType=preempt/partition_prio\nPreemptMode=REQUEUE"
+    assert run(settings(4), jobs)[0][1][1] == "3"
+    assert run(settings(3, more=more), jobs)[0][1][1] == "0"
+    # what makes way counts too, and that is seen of all at once
+    assert run(settings(3, more=preempting), jobs)[0][1][1] == "3"
+
+
 def test_jobs_that_can_never_run_are_refused_and_told() -> None:
     conf = settings(partitions=["PartitionName=p Nodes=ALL Default=YES MaxTime=5"])
     jobs = [Asked(1.0, 5, 9), Asked(1.0, 5, 1, limit=6), Asked(1.0, 5, 1, limit=5)]

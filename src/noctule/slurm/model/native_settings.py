@@ -105,6 +105,7 @@ def core_settings(
     core = _core.SlurmSettings()
     core.epoch = epoch
     core.gres_kinds = kinds = gres_kinds(settings)
+    lines = {place: i for i, place in enumerate(dict.fromkeys(n.place for n in settings.nodes))}
     rows = zip(settings.nodes, hosts_of_nodes(settings), suspend_times(settings), strict=True)
     for node, hosts, suspend_time in rows:
         counts = dict.fromkeys(kinds, 0)
@@ -120,6 +121,7 @@ def core_settings(
                 "threads_per_core": node.threads_per_core,
                 "memory_mb": max(0, node.memory_mb - node.mem_spec_limit_mb),
                 "weight": node.weight,
+                "line": lines[node.place],
                 "first_host": hosts.start,
                 "n_hosts": len(hosts),
                 "suspend_time": suspend_time,

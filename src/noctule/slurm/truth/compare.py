@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 import random
 from collections.abc import Collection, Iterator
@@ -28,7 +29,7 @@ from noctule.slurm.conf.settings import SlurmSettings, read_settings
 from noctule.slurm.conf.topology import Topology, read_topology
 from noctule.slurm.jobs.requests import Request, Requests, with_nodes_for_tasks
 from noctule.slurm.model.clocks import Clocks, PassKind
-from noctule.slurm.model.native_settings import hosts_of_nodes
+from noctule.slurm.model.native_settings import hosts_of_nodes, shares_hosts
 from noctule.slurm.model.policy import COMPLETION_DELAY, simulate_slurm
 from noctule.slurm.truth.fidelity import SimulatedStart, Starts
 from noctule.slurm.truth.sets import Truth, TruthJob
@@ -94,6 +95,8 @@ class Case:
         jobs = (*truth.jobs, *truth.cancelled)
         self._jobs = sorted(jobs, key=lambda job: (job.submit_date, job.job_id))
         self._cancelled = {job.job_id for job in truth.cancelled}
+        is_whole = settings.select.is_linear and not shares_hosts(settings)
+        self._uses = _passes_of_nodes(truth) if is_whole else {}
         self._requests = Requests.of(self._request(job) for job in self._jobs)
         self._node_of_host = [
             node.name
@@ -236,10 +239,15 @@ class Case:
         return Workload.from_jobs(jobs)
 
     def _completion_delay(self, job: TruthJob) -> float:
-        """Return how long its nodes stayed unusable after a job, where the log tells."""
+        """Return how long its nodes stayed unusable after a job, as far as is known.
+
+        Whole nodes were back before the pass that gave one of them to another job.
+        """
         nodes = expand_hosts(job.nodes) if job.nodes else []
         release = self.truth.log.release(nodes, job.end_date)
-        return COMPLETION_DELAY if release is None else release - job.end_date
+        delay = COMPLETION_DELAY if release is None else release - job.end_date
+        uses = [date for node in nodes for date in self._uses.get(node, ()) if date >= job.end_date]
+        return min([delay, *((date - job.end_date) / 2 for date in uses)])
 
     def _date(self, date: float, clocks: Clocks) -> float:
         """Return a date of the run; BSC's simulator has whole seconds, as accounting does."""
@@ -294,6 +302,17 @@ class Case:
             start = end = schedule.end
         nodes = dict.fromkeys(self._node_of_host[host] for host in hosts)
         return SimulatedStart(job_id, self.epoch + start, self.epoch + end, compress_hosts(nodes))
+
+
+def _passes_of_nodes(truth: Truth) -> dict[str, list[float]]:
+    """Return the dates of passes that gave each node to a job."""
+    dates = sorted([*(one.date for one in truth.log.passes), *truth.log.cycles])
+    found: dict[str, list[float]] = {}
+    for job in truth.jobs:
+        i = bisect.bisect_right(dates, job.start_date)
+        for node in expand_hosts(job.nodes) if job.nodes and i else []:
+            found.setdefault(node, []).append(dates[i - 1])
+    return found
 
 
 def _spread_phases(rng: random.Random, n: int, length: float) -> list[float]:
