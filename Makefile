@@ -120,6 +120,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/waits.py
 	$(BIN)/python bench/report.py
 	$(BIN)/python bench/slurm.py
+	$(BIN)/python bench/vclock.py
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix-only --quiet .

@@ -150,7 +150,7 @@ int main(int count, char **arguments) {
     } else if (!strcmp(how, "stubborn")) {
         signal(SIGTERM, SIG_IGN);
         tell(0);
-        for (;;) pause();
+        for (;;) sleep((unsigned)seconds);
     } else if (!strcmp(how, "stuck")) {
         int ends[2];
         char byte;

@@ -12,6 +12,7 @@ import pytest
 from noctule.errors import InputError
 from noctule.vclock.failures import ProgramError
 from noctule.vclock.program import VirtualProgram
+from noctule.vclock.real_time import RealTimeProgram
 
 
 def is_running(process):
@@ -80,6 +81,10 @@ def test_arguments_are_checked():
         VirtualProgram([])
     with pytest.raises(InputError, match="found a NUL"):
         VirtualProgram(["a\0b"])
+    with pytest.raises(InputError, match="environment: found 'a=b', expected the name"):
+        VirtualProgram(["true"], env={"a=b": "c"})
+    with pytest.raises(InputError, match="found a program that does not start: Argument list too"):
+        RealTimeProgram(["true"], env={**os.environ, "LONG": "x" * 10_000_000})
 
 
 def test_a_program_that_waits_for_nothing_has_no_timer(sleeper):
@@ -120,10 +125,20 @@ def test_a_stall_names_the_thread_and_what_it_does(sleeper, how, report):
         program.stop(grace=0)
 
 
+def test_a_program_that_was_stopped_has_ended(sleeper):
+    program = VirtualProgram([sleeper, "nanosleep", "100"])
+    program.settle(timeout=5)
+    assert program.stop() == -signal.SIGTERM
+    assert program.stop() == -signal.SIGTERM
+    with pytest.raises(ProgramError, match="was ended by signal 15"):
+        program.poll_idle()
+    assert "was ended by signal 15" in program.blocked_report()
+
+
 def test_a_program_that_ignores_sigterm_is_killed(sleeper, tmp_path):
     output = tmp_path / "output"
     with output.open("wb") as stdout:
-        program = VirtualProgram([sleeper, "stubborn"], stdout=stdout)
+        program = VirtualProgram([sleeper, "stubborn", "9"], stdout=stdout)
     lines_of(output, 1)
     assert program.stop(grace=0.05) == -signal.SIGKILL
     assert not is_running(program.pid)

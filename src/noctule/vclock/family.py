@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+from noctule.errors import InputError
 from noctule.vclock.tracing import exit_code
 
 _GUARD = 'read -r word || kill -s KILL -- "-$1"'
@@ -32,23 +33,33 @@ class Family:
         stderr: int | IO[Any] | None = None,
         inherited: Sequence[int] = (),
     ) -> None:
-        self._process = subprocess.Popen(
-            arguments,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            start_new_session=True,
-            pass_fds=inherited,
-        )
+        try:
+            self._process = subprocess.Popen(
+                arguments,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+                pass_fds=inherited,
+            )
+        except OSError as error:
+            raise InputError(
+                f"{arguments[0]}: found a program that does not start: {error.strerror}"
+            ) from None
         self.pid = self._process.pid
-        self._guard = subprocess.Popen(
-            ["/bin/sh", "-c", _GUARD, "guard", str(self.pid)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        try:
+            self._guard = subprocess.Popen(
+                ["/bin/sh", "-c", _GUARD, "guard", str(self.pid)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except BaseException:
+            self._process.kill()
+            self._process.wait()
+            raise
 
     @property
     def exit_status(self) -> int | None:
@@ -64,6 +75,8 @@ class Family:
 
         `meanwhile` is called now and then while the program may still end by itself.
         """
+        if self._guard.returncode is not None:
+            return self._process.wait()
         others = list(_descendants(self.pid))
         if self.exit_status is None and grace > 0:
             self._signal_group(signal.SIGTERM)
@@ -81,9 +94,8 @@ class Family:
         return status
 
     def _signal_group(self, number: signal.Signals) -> None:
-        if self._guard.returncode is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, number)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
 
     def _dismiss_guard(self) -> None:
         pipe = self._guard.stdin

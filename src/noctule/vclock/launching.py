@@ -37,6 +37,9 @@ def environment_of(argv: Sequence[str], env: Mapping[str, str] | None) -> dict[s
     for text in (*argv, *environment, *environment.values()):
         if "\0" in text:
             raise InputError(f"program: found a NUL character in {text!r}")
+    for name in environment:
+        if not name or "=" in name:
+            raise InputError(f"environment: found {name!r}, expected the name of a variable")
     return environment
 
 
@@ -102,6 +105,11 @@ def launch(
                 _fix_random_bytes(tracee, seed)
             before(family.pid)
             tracee.release()
+        except OSError as error:
+            family.stop(grace=0)
+            raise UnsupportedError(
+                f"{program}: cannot be put on simulated time: {error.strerror} ({error.filename})"
+            ) from None
         except BaseException:
             family.stop(grace=0)
             raise

@@ -1,14 +1,17 @@
 """A program on simulated time: it runs until all its threads wait, and time passes when told.
 
-with VirtualProgram(["kube-scheduler", "--kubeconfig", path]) as program:
-    idle = program.settle()
-    while idle.next_timer is not None:
-        program.advance(program.now + idle.next_timer)
+From timer to timer, for example, as long as it has any::
+
+    with VirtualProgram(["kube-scheduler", "--kubeconfig", path]) as program:
         idle = program.settle()
+        while idle.next_timer is not None:
+            program.advance(program.now + idle.next_timer)
+            idle = program.settle()
 """
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from types import TracebackType
 from typing import IO, Any, NamedTuple
 
@@ -74,13 +77,14 @@ class VirtualProgram:
         environment = environment_of(argv, env)
         program = find_program(argv[0], environment)
         self.name = program.name
-        self.clock = Clock(start, ticking=tick) if clock is None else clock
-        self._owns_clock = clock is None
         self._machine = this_machine()
         self._calls = GO_CALLS if is_go(program) else GENERAL_CALLS
         self._waits: list[Wait] = []
-        self._stopped = False
-        try:
+        self._owns_clock = clock is None
+        with ExitStack() as opened:
+            self.clock = Clock(start, ticking=tick) if clock is None else clock
+            if self._owns_clock:
+                opened.callback(self.clock.close)
             self._family = launch(
                 program,
                 argv,
@@ -90,11 +94,9 @@ class VirtualProgram:
                 stdout=stdout,
                 stderr=stderr,
                 seed=seed,
-                before=self._open_files,
+                before=lambda process: self._open_files(process, opened),
             )
-        except BaseException:
-            self._close_clock()
-            raise
+            self._opened = opened.pop_all()
         self.pid = self._family.pid
 
     @property
@@ -175,17 +177,11 @@ class VirtualProgram:
     def stop(self, grace: float = 2.0) -> int:
         """End the program and everything it started; its exit status.
 
-        It gets SIGTERM and `grace` real seconds, in which simulated time passes as it wishes; then
-        it is killed.
+        It gets SIGTERM and `grace` real seconds, in which a clock of its own moves from timer to
+        timer; then it is killed.
         """
-        if not self._stopped:
-            self._stopped = True
-            self._family.stop(grace, self._skip_timers)
-            self._threads.close()
-            self._surroundings.close()
-            self._close_clock()
-        status = self._family.exit_status
-        return 0 if status is None else status
+        with self._opened:
+            return self._family.stop(grace, self._skip_timers)
 
     def blocked_report(self) -> str:
         """What each thread does, for a program that does not come to rest."""
@@ -214,10 +210,12 @@ class VirtualProgram:
     ) -> None:
         self.stop()
 
-    def _open_files(self, process: int) -> None:
+    def _open_files(self, process: int, opened: ExitStack) -> None:
         """While the program still waits to begin: who ends at once has none any more."""
         self._surroundings = Surroundings(process, self.clock)
+        opened.callback(self._surroundings.close)
         self._threads = Threads(process, self._machine, self._calls, self._surroundings)
+        opened.callback(self._threads.close)
 
     def _end_waits(self) -> None:
         now = self.clock.date
@@ -231,6 +229,8 @@ class VirtualProgram:
         self._waits = []
 
     def _skip_timers(self) -> None:
+        if not self._owns_clock:
+            return
         try:
             idle = self.poll_idle()
         except ProgramError:
@@ -242,7 +242,3 @@ class VirtualProgram:
         status = self.exit_status
         if status is not None:
             raise ProgramError(ending(self.name, status, self.now))
-
-    def _close_clock(self) -> None:
-        if self._owns_clock:
-            self.clock.close()

@@ -74,6 +74,7 @@ class Threads:
         for thread in list(self._files):
             self._forget(thread)
         os.close(self._folder)
+        self._folder = -1
 
     def _is_complete(self) -> bool:
         return os.fstat(self._folder).st_nlink == len(self._files) + _LINKS_OF_A_FOLDER

@@ -135,9 +135,9 @@ def end_wait(
     """
     try:
         _ptrace(_SEIZE, thread, 0, 0)
-        _ptrace(_INTERRUPT, thread, 0, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):  # it is gone, or about to be
         return None
+    _ptrace(_INTERRUPT, thread, 0, 0)
     status = os.waitpid(thread, _ANY_CHILD)[1]
     if exit_code(status) is not None:
         return status
