@@ -156,6 +156,8 @@ def test_a_deletion_may_ask_for_another_grace_period():
     assert of.delete("b-0", 10.0) is None
     of.delete("b-0", 11.0, grace=5)
     assert of.next_deadline() == 16.0
+    of.delete("b-0", 12.0, grace=60)
+    assert of.next_deadline() == 16.0
 
 
 def test_a_deleted_pod_of_a_waiting_job_ends_it_or_sends_it_away():

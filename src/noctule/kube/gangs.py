@@ -169,18 +169,15 @@ class Gangs:
     def delete(self, pod: str, now: float, grace: float | None = None) -> Outcome | Refusal | None:
         """Delete a Pod, as preemption does: it ends its job, once the grace period is over.
 
-        `grace` takes the place of the Pod's own period, as a deletion may ask. Nothing follows for
-        a job that is ending already, or whose Pods are away.
+        `grace` takes the place of the Pod's own period, as a deletion may ask; a job that is ending
+        already can end sooner, not later. Nothing follows for one whose Pods are away.
         """
         gang = self._gang_of(pod)
         if gang is None:
             return _unknown_pod(pod)
-        if gang.state is State.RUNNING:
+        if gang.state in (State.RUNNING, State.ENDING):
             gang.state = State.ENDING
-            self._set_due(gang, now + gang.grace)
-        if gang.state is State.ENDING:
-            if grace is not None:
-                self._set_due(gang, now + grace)
+            self._set_due(gang, min(gang.due, now + (gang.grace if grace is None else grace)))
             return self._evict(gang, now) if gang.due <= now else None
         if gang.state is State.AWAY:
             return None
