@@ -195,6 +195,30 @@ def test_the_simulation_can_refuse_a_binding(api: ServedApi, client: TinyClient)
     assert "nodeName" not in client.get(POD)["spec"]
 
 
+def test_what_the_simulation_writes_while_it_is_asked_stays(
+    api: ServedApi, client: TinyClient
+) -> None:
+    def annotate(pod: dict[str, Any], *_: Any) -> None:
+        metadata = {**pod["metadata"], "annotations": {"seen": "yes"}}
+        api.store.put(PODS, {**pod, "metadata": metadata})
+
+    api.store.on_bind = api.store.on_delete = annotate
+    assert client.bind("a", "n1")[0] == 201
+    bound = client.get(POD)
+    assert (bound["spec"]["nodeName"], bound["metadata"]["annotations"]) == ("n1", {"seen": "yes"})
+    client.ask("PATCH", POD, {"metadata": {"annotations": None}}, MERGE)
+    marked = client.ask("DELETE", POD)[1]["metadata"]
+    assert (marked["annotations"], "deletionTimestamp" in marked) == ({"seen": "yes"}, True)
+
+
+def test_a_pod_that_goes_while_it_is_bound_does_not_come_back(
+    api: ServedApi, client: TinyClient
+) -> None:
+    api.store.on_bind = lambda pod, name: api.store.delete(PODS, "a", "default") and None
+    assert refused(client.bind("a", "n1")) == (404, "NotFound")
+    assert client.ask("GET", POD)[0] == 404
+
+
 def test_a_hook_that_fails_is_an_internal_error_and_is_kept(
     api: ServedApi, client: TinyClient
 ) -> None:
@@ -261,7 +285,8 @@ def test_a_pod_that_runs_gets_its_grace_period(api: ServedApi, client: TinyClien
     client.ask("DELETE", POD, {"gracePeriodSeconds": 60})  # it does not get longer
     client.ask("DELETE", POD, gracePeriodSeconds=5)
     assert client.get(POD)["metadata"]["deletionTimestamp"] == "2020-01-01T00:00:05Z"
-    assert refused(client.ask("DELETE", POD, {"gracePeriodSeconds": -1}))[0] == 400
+    for wrong in ({"gracePeriodSeconds": -1}, {"gracePeriodSeconds": 10**30}, []):
+        assert refused(client.ask("DELETE", POD, wrong))[0] == 400
     client.ask("DELETE", POD, {"gracePeriodSeconds": 0})
     assert (told, client.ask("GET", POD)[0]) == ([30, 5, 0], 404)
 

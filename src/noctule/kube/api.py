@@ -178,7 +178,7 @@ class Api:
         made = self._writer.create(
             target.kind, target.resource, target.namespace, body, dry_run=_dry(request)
         )
-        self._tell(target, made)
+        self._tell(request, target, made)
         return self._shown(target, made, 201)
 
     def _replace(self, request: Request, target: _Target) -> Answer:
@@ -191,7 +191,7 @@ class Api:
             status=bool(target.part),
             dry_run=_dry(request),
         )
-        self._tell(target, new)
+        self._tell(request, target, new)
         return self._shown(target, new)
 
     def _patch(self, request: Request, target: _Target) -> Answer:
@@ -216,7 +216,7 @@ class Api:
             status=bool(target.part),
             dry_run=_dry(request),
         )
-        self._tell(target, new)
+        self._tell(request, target, new)
         return self._shown(target, new)
 
     def _create_applied(self, request: Request, target: _Target, body: Any) -> Answer:
@@ -257,12 +257,14 @@ class Api:
                     "kind": target.kind.list_kind,
                     "apiVersion": target.resource.api_version,
                     "metadata": {"resourceVersion": str(self.store.revision)},
-                    "items": deleted,
+                    "items": [in_version(obj, target.resource.api_version) for obj in deleted],
                 }
             )
         )
 
-    def _tell(self, target: _Target, obj: Object) -> None:
+    def _tell(self, request: Request, target: _Target, obj: Object) -> None:
+        if _dry(request):
+            return
         if target.kind.kind == "Event" and self.store.on_event is not None:
             self.store.on_event(obj)
         if target.part == "status" and target.resource == PODS and self.store.on_status is not None:

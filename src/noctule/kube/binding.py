@@ -20,6 +20,10 @@ def bind(store: Store, pod: Object, body: Any) -> None:
         refusal = store.on_bind(pod, node)
         if refusal is not None:
             raise refusal
+        current = store.get(PODS, pod["metadata"]["name"], pod["metadata"]["namespace"])
+        if current is None:
+            raise Refusal(404, f'pods "{pod["metadata"]["name"]}" not found')
+        pod = current
     store.put(PODS, bound(pod, node, store.timestamp()))
 
 

@@ -292,8 +292,12 @@ class Connection(asyncio.Protocol):
             result = refused(Refusal(500, f"internal error: {type(failure).__name__}"))
         if isinstance(result, Answer):
             self._write(request, result)
-        else:
+            return
+        try:
             self._begin(request, result)
+        except Exception as failure:
+            self.server.failure = self.server.failure or failure
+            self._transport.abort()
 
     def _admit(self, request: Request) -> None:
         token = self.server.token

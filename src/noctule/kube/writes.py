@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from noctule.kube.catalog import CRDS, Kind
 from noctule.kube.checks import (
@@ -21,6 +21,7 @@ from noctule.kube.store import NODES, PODS, Object, Resource, Store
 
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _DEFAULT_GRACE = 30
+_LONGEST_GRACE = 1_000_000_000
 # what clients cannot change
 _OF_THE_SERVER = (
     "uid",
@@ -43,14 +44,14 @@ class DeleteOptions:
     @classmethod
     def read(cls, body: Any, query: dict[str, str]) -> DeleteOptions:
         """Read them from the body of a request and the parameters of its path."""
-        options = body if isinstance(body, dict) else {}
+        options = {} if body is None else body
+        if not isinstance(options, dict):
+            raise Refusal(400, "the body is not an object, expected DeleteOptions")
         grace: Any = options.get("gracePeriodSeconds")
         if grace is None and "gracePeriodSeconds" in query:
             text = query["gracePeriodSeconds"]
             grace = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text
-        if grace is not None and (
-            not isinstance(grace, int) or isinstance(grace, bool) or grace < 0
-        ):
+        if grace is not None and not _is_grace(grace):
             raise Refusal(400, f"gracePeriodSeconds {grace!r}, expected a number of seconds")
         conditions = options.get("preconditions")
         conditions = conditions if isinstance(conditions, dict) else {}
@@ -58,7 +59,7 @@ class DeleteOptions:
             grace,
             conditions.get("uid"),
             conditions.get("resourceVersion"),
-            bool(options.get("dryRun")) or "dryRun" in query,
+            bool(options.get("dryRun") or query.get("dryRun")),
         )
 
 
@@ -115,7 +116,7 @@ class Writer:
         metadata = obj["metadata"]
         check_unchanged(kind, known, metadata)
         if status:
-            obj = {**old, "status": obj.get("status", {})}
+            obj = {**old, "status": obj.get("status") or {}}
             obj["metadata"] = metadata = {**known}
         else:
             for given in _OF_THE_SERVER:
@@ -153,14 +154,17 @@ class Writer:
         namespace = metadata.get("namespace", "") if resource.namespaced else ""
         grace = self._grace(kind, obj, options.grace)
         left = metadata.get("deletionGracePeriodSeconds")
-        if options.dry_run or (left is not None and grace >= left > 0):
-            return obj, grace == 0
+        is_marked = left is not None and grace >= left
+        if options.dry_run or is_marked:
+            return obj, grace == 0 and not is_marked
         if is_of(kind, PODS) and self.store.on_delete is not None:
             refusal = self.store.on_delete(obj, grace)
             if refusal is not None:
                 raise refusal
-            if self.store.entry(resource, metadata["name"], namespace) is None:
+            left_by_hook = self.store.get(resource, metadata["name"], namespace)
+            if left_by_hook is None:
                 return obj, True
+            obj, metadata = left_by_hook, left_by_hook["metadata"]
         if grace == 0 and not metadata.get("finalizers"):
             self.store.delete(resource, metadata["name"], namespace)
             if is_of(kind, CRDS):
@@ -178,12 +182,12 @@ class Writer:
         spec = obj.get("spec")
         if not is_of(kind, PODS) or self.store.on_delete is None or not isinstance(spec, dict):
             return 0
-        phase = obj.get("status", {}).get("phase")
+        phase = (obj.get("status") or {}).get("phase")
         if not spec.get("nodeName") or phase in ("Succeeded", "Failed"):
             return 0
         if asked is None:
             asked = spec.get("terminationGracePeriodSeconds")
-        return _DEFAULT_GRACE if not isinstance(asked, int) else max(0, asked)
+        return asked if _is_grace(asked) else _DEFAULT_GRACE
 
     def _delete_custom(self, definition: Object) -> None:
         spec = definition["spec"]
@@ -225,6 +229,10 @@ def _start(kind: Kind, obj: Object, now: str) -> None:
             "storedVersions": [version["name"] for version in obj["spec"]["versions"]],
             "conditions": [{"type": name, **accepted} for name in ("NamesAccepted", "Established")],
         }
+
+
+def _is_grace(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LONGEST_GRACE
 
 
 def _held(metadata: Object) -> bool:
