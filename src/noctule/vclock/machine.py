@@ -11,11 +11,13 @@ class Machine(Protocol):
     Attributes:
         ELF_MACHINE: its number in ELF images.
         CALLS: the names of its system calls by number.
+        CALL_NUMBERS: the numbers by name.
         CALL_INSTRUCTION: the bytes of the instruction that makes a system call.
     """
 
     ELF_MACHINE: int
     CALLS: Mapping[int, str]
+    CALL_NUMBERS: Mapping[str, int]
     CALL_INSTRUCTION: bytes
 
     def empty_registers(self) -> ctypes.Structure:

@@ -20,7 +20,7 @@ from noctule.vclock.failures import ProgramError
 from noctule.vclock.launching import environment_of, find_program, is_go, launch
 from noctule.vclock.machines import this_machine
 from noctule.vclock.threads import Threads, Wait
-from noctule.vclock.tracing import end_wait
+from noctule.vclock.tracing import end_wait, interrupt
 from noctule.vclock.waits import FOREVER, GENERAL_CALLS, GO_CALLS, Surroundings
 
 __all__ = ["Idle", "VirtualProgram"]
@@ -221,12 +221,18 @@ class VirtualProgram:
         now = self.clock.date
         for wait in self._waits:
             if wait.until <= now:
-                call = self._threads.calls[wait.call]
-                cleared = call.cleared(wait.arguments)
-                status = end_wait(wait.thread, self._machine, wait.call, call.result, cleared)
-                if status is not None and wait.thread == self.pid:
-                    self._family.told(status)
+                self._end_wait(wait)
         self._waits = []
+
+    def _end_wait(self, wait: Wait) -> None:
+        call = self._threads.calls[wait.call]
+        if call.result is None:
+            interrupt(self.pid, wait.thread, self._machine)
+            return
+        cleared = call.cleared(wait.arguments)
+        status = end_wait(wait.thread, self._machine, wait.call, call.result, cleared)
+        if status is not None and wait.thread == self.pid:
+            self._family.told(status)
 
     def _skip_timers(self) -> None:
         if not self._owns_clock:

@@ -44,7 +44,8 @@ class Threads:
     ) -> None:
         self._process = process
         self._names = machine.CALLS
-        self.calls = {number: calls[n] for number, n in machine.CALLS.items() if n in calls}
+        numbers = machine.CALL_NUMBERS
+        self.calls = {numbers[name]: call for name, call in calls.items() if name in numbers}
         self._surroundings = surroundings
         self._folder = os.open(f"/proc/{process}/task", os.O_RDONLY | os.O_CLOEXEC)
         self._files: dict[int, _Files] = {}

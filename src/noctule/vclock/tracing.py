@@ -1,4 +1,4 @@
-"""ptrace, through ctypes: at exec, and for the moment it takes to end a wait.
+"""ptrace, through ctypes: at exec, and for the moment it takes to end a wait; and a signal.
 
 All requests for one stop come from one thread, as the kernel wants it: each function here begins
 with a program that is not traced and ends with one that is not.
@@ -6,6 +6,7 @@ with a program that is not traced and ends with one that is not.
 
 import ctypes
 import os
+import signal
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -24,15 +25,15 @@ _WORD = 8
 
 
 @cache
-def _function() -> Any:
-    function = ctypes.CDLL(None, use_errno=True).ptrace
+def _function(name: str) -> Any:
+    function = ctypes.CDLL(None, use_errno=True)[name]
     function.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
     function.restype = ctypes.c_long
     return function
 
 
 def _ptrace(request: int, process: int, address: int, data: int) -> None:
-    if _function()(request, process, address, data) == -1:
+    if _function("ptrace")(request, process, address, data) == -1:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), f"ptrace {request:#x}")
 
@@ -83,8 +84,9 @@ class Tracee:
     def call(self, place: int, name: str, *arguments: int) -> int:
         """Let the program make a system call with the instruction at a place."""
         machine = self._machine
-        number = next(n for n, known in machine.CALLS.items() if known == name)
-        registers = machine.prepare_call(self._registers, place, number, arguments)
+        registers = machine.prepare_call(
+            self._registers, place, machine.CALL_NUMBERS[name], arguments
+        )
         _move_registers(_SETREGSET, self.process, registers)
         for _ in ("its entry", "its exit"):
             _ptrace(_SYSCALL, self.process, 0, 0)
@@ -112,6 +114,11 @@ class Tracee:
 
     def _wait(self) -> int:
         return os.waitpid(self.process, _ANY_CHILD)[1]
+
+
+def interrupt(process: int, thread: int, machine: Machine) -> None:
+    """Interrupt a thread of a program in Go, whose runtime does so, too: it takes no notice."""
+    _function("syscall")(machine.CALL_NUMBERS["tgkill"], process, thread, signal.SIGURG)
 
 
 def _clear(thread: int, places: Sequence[tuple[int, int]]) -> None:

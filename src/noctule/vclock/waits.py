@@ -84,11 +84,12 @@ _Reader = Callable[[Sequence[int], Surroundings], int]
 class WaitingCall(NamedTuple):
     """Until when a call waits (nanoseconds since the start, FOREVER, BUSY), and its result then.
 
+    A result of None: an interrupted call is enough, the program looks at the clock anew.
     `cleared` gives address and size of what the call sets to zero besides, where its time is over.
     """
 
     until: _Reader
-    result: int = 0
+    result: int | None = 0
     cleared: Callable[[Sequence[int]], list[tuple[int, int]]] = lambda _: []
 
 
@@ -159,8 +160,8 @@ def _from_socket(arguments: Sequence[int], surroundings: Surroundings) -> int:
 
 
 GO_CALLS = {
-    "epoll_wait": WaitingCall(_milliseconds(3)),
-    "epoll_pwait": WaitingCall(_milliseconds(3)),
+    "epoll_wait": WaitingCall(_milliseconds(3), None),
+    "epoll_pwait": WaitingCall(_milliseconds(3), None),
     "futex": WaitingCall(_futex_of_go),
 }
 

@@ -9,6 +9,7 @@ from noctule.vclock.x86_64_calls import NAMES
 
 ELF_MACHINE = 62
 CALLS: Mapping[int, str] = NAMES
+CALL_NUMBERS: Mapping[str, int] = {name: number for number, name in NAMES.items()}
 CALL_INSTRUCTION = b"\x0f\x05"
 
 _CLOCK_GETTIME = 228
