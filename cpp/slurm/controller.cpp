@@ -52,7 +52,8 @@ void Controller::grow(const View& view, JobIndex job) {
 }
 
 bool Controller::violates_limits(const Request& request, const Partition& partition) const {
-    return request.limit > partition.max_time || request.min_nodes > partition.max_nodes ||
+    const Minutes needed = request.time_min > 0 ? request.time_min : request.limit;
+    return needed > partition.max_time || request.min_nodes > partition.max_nodes ||
            (request.max_nodes > 0 && request.max_nodes < partition.min_nodes);
 }
 

@@ -101,6 +101,10 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
     if (controller_.cancel_late(moment, job) || evictions_.are_under_way_for(job)) {
         return Outcome::skipped;
     }
+    if (request.limit > partition.max_time) { // only backfilling shortens a job that accepts it
+        controller_.reasons().note(job, Reason::partition, partition.name);
+        return Outcome::skipped;
+    }
     const bool stops = controller_.parameters().assoc_limit_stop;
     if (!controller_.limits().allows(job, record.partition, moment.now)) {
         controller_.note_limit(job);

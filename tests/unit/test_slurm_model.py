@@ -226,6 +226,19 @@ def test_backfilling_shortens_a_job_that_accepts_it() -> None:
     assert model.killed() == [False, False, True]
 
 
+def test_only_backfilling_cuts_a_limit_above_the_partition_s_for_who_accepts_it() -> None:
+    short = ["PartitionName=main Nodes=ALL Default=YES MaxTime=3 State=UP"]
+    jobs = [
+        Asked(1.0, 9, 1, limit=5),
+        Asked(1.0, 9, 1, limit=5, more={"time_min": 2}),
+        Asked(1.0, 9, 1),
+    ]
+    conf = settings(partitions=short)
+    refused, shortened, usual = starts(conf, jobs)
+    assert math.isnan(refused)
+    assert (shortened, usual) == (30.5, 1.25)
+
+
 def test_a_job_that_cannot_meet_its_deadline_is_cancelled() -> None:
     jobs = [Asked(1.0, 100, 4, limit=5), Asked(1.1, 5, 1, limit=2, more={"deadline": 130.0})]
     schedule = run(settings(), jobs)[2]
