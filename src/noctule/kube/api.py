@@ -20,8 +20,6 @@ from noctule.kube.store import NAMESPACES, PODS, Entry, Object, Resource, Store,
 from noctule.kube.strategic import strategic_merge
 from noctule.kube.writes import DeleteOptions, Writer
 
-__all__ = ["Api"]
-
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 

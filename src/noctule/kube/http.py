@@ -23,8 +23,6 @@ from noctule.errors import InputError
 from noctule.kube.http_reading import Request, RequestReader
 from noctule.kube.refusals import Refusal
 
-__all__ = ["Server"]
-
 _encode = msgspec.json.Encoder().encode
 
 _PHRASES = {
@@ -208,6 +206,7 @@ class Connection(asyncio.Protocol):
         self._reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Let the client in, unless there are too many."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         sock = transport.get_extra_info("socket")
@@ -219,6 +218,7 @@ class Connection(asyncio.Protocol):
         self.server.follow(self, self._fileno)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        """Forget the client and what it watched."""
         self.server.forget(self, self._fileno)
         self._stop_timer()
         if self._reading is not None:
@@ -238,6 +238,7 @@ class Connection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def data_received(self, data: bytes) -> None:
+        """Answer the requests that are whole now."""
         if self._stream is not None or self._transport.is_closing():
             return
         self._stop_timer()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Refusal"]
-
 _REASONS = {
     400: "BadRequest",
     401: "Unauthorized",

@@ -25,8 +25,6 @@ from noctule.kube.names import object_uid, timestamp
 from noctule.kube.refusals import Refusal
 from noctule.kube.selectors import EVERYTHING, Selector
 
-__all__ = ["EVENTS", "LEASES", "NAMESPACES", "NODES", "PODS", "Resource", "Store"]
-
 Object = dict[str, Any]
 Key = tuple[str, str]
 
