@@ -122,6 +122,13 @@ static void threads(void) {
     pthread_join(three, NULL);
 }
 
+static void *sleep_alone(void *seconds) {
+    struct timespec length = {(long)seconds, 0};
+    nanosleep(&length, NULL);
+    tell(nanoseconds(CLOCK_MONOTONIC));
+    return NULL;
+}
+
 static void family(int elsewhere) {
     for (int i = 0; i < 2; ++i) {
         pid_t child = fork();
@@ -161,6 +168,10 @@ int main(int count, char **arguments) {
         int ends[2];
         char byte;
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) || read(ends[0], &byte, 1)) exit(1);
+    } else if (!strcmp(how, "leaderless")) {
+        pthread_t other;
+        pthread_create(&other, NULL, sleep_alone, (void *)seconds);
+        pthread_exit(NULL);
     } else if (!strcmp(how, "threads")) {
         threads();
     } else if (!strcmp(how, "environment")) {

@@ -74,6 +74,10 @@ def test_threads_wake_in_the_order_of_their_timers(sleeper):
     assert [date for date, _ in woken] == sorted(date for date, _ in woken)
 
 
+def test_a_thread_outlives_the_first_one(sleeper):
+    assert printed_numbers([sleeper, "leaderless", "50"]) == [UPTIME + 50 * SECOND]
+
+
 def test_a_system_call_made_without_the_library_escapes(sleeper):
     (seconds,) = printed_numbers([sleeper, "escape"])
     assert seconds != START

@@ -9,7 +9,7 @@ import pytest
 from virtual_runs import SECOND, UPTIME
 
 from noctule.errors import InputError
-from noctule.vclock import machines, support, tracing
+from noctule.vclock import elf, machines, support, tracing
 from noctule.vclock.clock import Clock
 from noctule.vclock.failures import ProgramError, UnsupportedError
 from noctule.vclock.program import Idle, VirtualProgram
@@ -135,6 +135,25 @@ def test_other_systems_and_machines_are_told_why(monkeypatch):
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     with pytest.raises(UnsupportedError, match="needs x86-64, and this machine is aarch64"):
         machines.this_machine()
+
+
+def test_where_the_kernel_tells_too_little_that_is_the_reason(tmp_path):
+    with pytest.raises(UnsupportedError, match="TID/syscall: No such file or directory"):
+        support._check_files(tmp_path)
+    (tmp_path / "syscall").write_text("running\n")
+    (tmp_path / "schedstat").write_text("0 0 0\n")
+    with pytest.raises(UnsupportedError, match="TID/schedstat: this kernel counts nothing in it"):
+        support._check_files(tmp_path)
+    (tmp_path / "schedstat").write_text("0 0 1\n")
+    support._check_files(tmp_path)
+
+
+def test_where_the_vdso_offers_no_time_that_is_the_reason(simulated_time, monkeypatch):
+    monkeypatch.setattr(elf, "functions", lambda _: {})
+    found = support.is_supported.__wrapped__()
+    assert found.reason == (
+        "no __vdso_clock_gettime in the vDSO of this kernel that can be replaced"
+    )
 
 
 def test_where_ptrace_is_forbidden_that_is_the_reason(simulated_time, monkeypatch, tmp_path):

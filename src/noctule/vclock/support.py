@@ -32,7 +32,7 @@ def is_supported() -> Support:
     """Try it with a small program, once."""
     try:
         this_machine()
-        _check_files()
+        _check_files(Path(f"/proc/self/task/{os.getpid()}"))
         with VirtualProgram(
             [sys.executable, "-I", "-S", "-c", "import time; time.sleep(1000)"],
             stderr=subprocess.DEVNULL,
@@ -45,8 +45,7 @@ def is_supported() -> Support:
     return Support(True, "")
 
 
-def _check_files() -> None:
-    folder = Path(f"/proc/self/task/{os.getpid()}")
+def _check_files(folder: Path) -> None:
     for name in ("syscall", "schedstat"):
         try:
             content = (folder / name).read_text()

@@ -14,6 +14,9 @@ from noctule.vclock.machine import Machine
 from noctule.vclock.waits import BUSY, FOREVER, Surroundings, WaitingCall
 
 _LINKS_OF_A_FOLDER = 2
+# A first thread that has ended stays while others run.
+_ENDED = b"-1 0x0 0x0\n"
+_NO_CALL = -1
 
 
 class Wait(NamedTuple):
@@ -60,6 +63,8 @@ class Threads:
             waits = self._first_look()
             if waits is None or not self._second_look() or not self._is_complete():
                 return None
+            if all(wait.call == _NO_CALL for wait in waits):
+                return None
         except OSError:
             self._list()
             return None
@@ -104,6 +109,8 @@ class Threads:
         return True
 
     def _read(self, thread: int, line: bytes) -> Wait | None:
+        if line == _ENDED:
+            return Wait(thread, _NO_CALL, [], FOREVER)
         words = line.split()
         if len(words) < 7:  # "running", or waiting outside of a call, say for a page of memory
             return None

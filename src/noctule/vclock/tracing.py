@@ -25,15 +25,15 @@ _WORD = 8
 
 
 @cache
-def _function(name: str) -> Any:
-    function = ctypes.CDLL(None, use_errno=True)[name]
-    function.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-    function.restype = ctypes.c_long
-    return function
+def _library() -> Any:
+    library = ctypes.CDLL(None, use_errno=True)
+    library.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    library.ptrace.restype = ctypes.c_long
+    return library
 
 
 def _ptrace(request: int, process: int, address: int, data: int) -> None:
-    if _function("ptrace")(request, process, address, data) == -1:
+    if _library().ptrace(request, process, address, data) == -1:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), f"ptrace {request:#x}")
 
@@ -118,14 +118,18 @@ class Tracee:
 
 def interrupt(process: int, thread: int, machine: Machine) -> None:
     """Interrupt a thread of a program in Go, whose runtime does so, too: it takes no notice."""
-    _function("syscall")(machine.CALL_NUMBERS["tgkill"], process, thread, signal.SIGURG)
+    number = ctypes.c_long(machine.CALL_NUMBERS["tgkill"])
+    _library().syscall(number, process, thread, int(signal.SIGURG))
 
 
 def _clear(thread: int, places: Sequence[tuple[int, int]]) -> None:
-    if places:
-        with Path(f"/proc/{thread}/mem").open("r+b", buffering=0) as memory:
-            for address, size in places:
-                os.pwrite(memory.fileno(), bytes(size), address)
+    """Write zeros; like the kernel, leave alone what the program may not write itself."""
+    for address, size in places:
+        zeros = ctypes.create_string_buffer(size)
+        here, there = _Vector(ctypes.addressof(zeros), size), _Vector(address, size)
+        _library().process_vm_writev(
+            thread, ctypes.byref(here), ctypes.c_ulong(1), ctypes.byref(there), ctypes.c_ulong(1), 0
+        )
 
 
 def end_wait(
