@@ -93,6 +93,11 @@ def test_ports_of_services_are_told_apart_by_port() -> None:
     ]
 
 
+def test_ports_of_endpoint_slices_are_a_list_like_any_other() -> None:
+    ports = {"kind": "EndpointSlice", "ports": [{"port": 80}, {"port": 81}]}
+    assert strategic_merge(ports, {"ports": [{"port": 82}]})["ports"] == [{"port": 82}]
+
+
 def test_lists_that_are_not_sets_are_replaced() -> None:
     node = {"spec": {"taints": [{"key": "a"}, {"key": "b"}]}}
     assert strategic_merge(node, {"spec": {"taints": [{"key": "c"}]}}) == {
@@ -115,18 +120,18 @@ def test_finalizers_are_a_set_of_texts() -> None:
         ([{"name": "b", "$patch": "delete"}], named("a", "c")),
         ([{"name": "z", "$patch": "delete"}], named("a", "b", "c")),
         ([{"$patch": "replace"}, {"name": "z"}], named("z")),
-        ([{"name": "b", "$patch": "replace", "image": "1"}], None),
-        (None, "gone"),
+        # one that says so replaces the whole list, and is not part of it
+        ([{"name": "b", "$patch": "replace"}, {"name": "z"}], named("z")),
+        ([], named("a", "b", "c")),
     ],
 )
 def test_directives_delete_and_replace(patch: Any, wanted: Any) -> None:
     merged = strategic_merge({"containers": named("a", "b", "c")}, {"containers": patch})
-    if wanted == "gone":
-        assert merged == {}
-    elif wanted is None:
-        assert merged["containers"][1] == {"name": "b", "image": "1"}
-    else:
-        assert merged["containers"] == wanted
+    assert merged == {"containers": wanted}
+
+
+def test_null_removes_a_list() -> None:
+    assert strategic_merge({"containers": named("a")}, {"containers": None}) == {}
 
 
 def test_a_map_can_be_replaced_deleted_or_trimmed() -> None:

@@ -14,28 +14,34 @@ from noctule.kube.refusals import Refusal
 # by the name of the list, the field that tells its elements apart
 _NAMED_BY = {
     "addresses": "type",
+    "allocatedResourcesStatus": "name",
     "conditions": "type",
     "containers": "name",
+    "drivers": "name",
     "env": "name",
     "ephemeralContainers": "name",
     "hostAliases": "ip",
     "hostIPs": "ip",
     "imagePullSecrets": "name",
     "initContainers": "name",
+    "matchConditions": "name",
     "ownerReferences": "uid",
     "podIPs": "ip",
     "ports": "containerPort",
+    "reservedFor": "uid",
     "resourceClaimStatuses": "name",
     "resourceClaims": "name",
     "schedulingGates": "name",
     "secrets": "name",
     "topologySpreadConstraints": "topologyKey",
-    "validations": "name",
+    "variables": "name",
     "volumeDevices": "devicePath",
     "volumeMounts": "mountPath",
     "volumes": "name",
     "webhooks": "name",
 }
+# where a kind means something else by the same name; an empty text is a list like any other
+_OTHERWISE = {"EndpointSlice": {"ports": ""}, "Service": {"ports": "port"}}
 # lists of texts that are sets
 _SETS = frozenset({"finalizers", "podCIDRs"})
 
@@ -51,7 +57,7 @@ def strategic_merge(obj: dict[str, Any], patch: Any) -> dict[str, Any]:
     """Put a strategic merge patch onto an object of one of Kubernetes' own types."""
     if not isinstance(patch, dict):
         raise Refusal(400, "strategic merge patch: expected an object")
-    named_by = {**_NAMED_BY, "ports": "port"} if obj.get("kind") == "Service" else _NAMED_BY
+    named_by = {**_NAMED_BY, **_OTHERWISE.get(obj.get("kind", ""), {})}
     return _merge_objects(obj, patch, named_by)
 
 
@@ -89,7 +95,7 @@ def _merge_field(merged: dict[str, Any], name: str, part: Any, named_by: dict[st
     elif isinstance(part, list) and name in _SETS:
         known = old if isinstance(old, list) else []
         merged[name] = known + [text for text in part if text not in known]
-    elif isinstance(part, list) and name in named_by:
+    elif isinstance(part, list) and named_by.get(name):
         known = old if isinstance(old, list) else []
         merged[name] = _merge_lists(known, part, name, named_by)
     else:
@@ -100,8 +106,8 @@ def _merge_lists(
     old: list[Any], patch: list[Any], name: str, named_by: dict[str, str]
 ) -> list[Any]:
     key = named_by[name]
-    if any(isinstance(part, dict) and part == {_PATCH: "replace"} for part in patch):
-        return [part for part in patch if part != {_PATCH: "replace"}]
+    if any(isinstance(part, dict) and part.get(_PATCH) == "replace" for part in patch):
+        return [part for part in patch if not (isinstance(part, dict) and _PATCH in part)]
     merged = list(old)
     places = {_name_of(element, key): place for place, element in enumerate(merged)}
     gone = set()
@@ -140,7 +146,7 @@ def _put_in_order(
         elements = merged.get(name)
         if not isinstance(elements, list):
             continue
-        key = named_by.get(name)
+        key = named_by.get(name) or None
         order = {_label(mention, key): rank for rank, mention in enumerate(wanted)}
         was = old.get(name)
         ranks_before = {
