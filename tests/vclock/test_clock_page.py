@@ -125,6 +125,16 @@ def test_the_lead_of_a_clock_that_ticks_is_kept_until_it_is_long():
         assert clock.date == 11 * SECOND
 
 
+def test_of_the_dates_that_show_a_reading_the_roundest_counts():
+    with Clock() as clock:
+        assert clock.date_of(3 * SECOND + 7) == 3 * SECOND + 7
+        read_often(clock, 50)
+        assert clock.date_of(3 * SECOND + 7) == 3 * SECOND
+        assert clock.date_of(2_500_000_049) == 2_500_000_000
+        assert clock.date_of(2_500_003_049) == 2_500_003_000
+        assert clock.date_of(2_500_003_051) == 2_500_003_051
+
+
 def test_the_page_says_what_the_clock_says():
     with Clock(1_000.5) as clock:
         assert word_of(clock, REALTIME) == 1_000_500_000_000

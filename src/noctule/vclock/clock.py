@@ -83,8 +83,23 @@ class Clock:
     def ticking(self, on: bool) -> None:
         self._step.value = int(on)
 
+    def date_of(self, reading: int) -> int:
+        """A date at which the clock shows a reading.
+
+        Its lead leaves a choice, of which the roundest is what the program had in mind.
+        """
+        earliest = reading - (self._now.value - self._date)
+        for unit in (SECOND, SECOND // 1_000, SECOND // 1_000_000):
+            date = -(-earliest // unit) * unit
+            if date <= reading:
+                return date
+        return reading
+
     def advance(self, date: int) -> None:
-        """Move to a date, in nanoseconds since the start; the clock never goes back."""
+        """Move to a date, in nanoseconds since the start; the clock never goes back.
+
+        Programs should be idle: what they read at this very moment may be lost.
+        """
         if date > _LATEST - self.realtime:
             raise InputError(f"clock: found {date} ns since the start, which is too far")
         step = date - self._date

@@ -49,8 +49,11 @@ def find_program(name: str, environment: Mapping[str, str]) -> Path:
     if found is None:
         kind = "a file that cannot be executed" if Path(name).exists() else "no such program"
         raise InputError(f"{name}: found {kind}, expected a program")
-    with Path(found).open("rb") as file:
-        start = file.read(20)
+    try:
+        with Path(found).open("rb") as file:
+            start = file.read(20)
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read: {error.strerror}") from None
     if not elf.is_elf(start) and not start.startswith(b"#!"):
         raise InputError(f"{name}: found neither an ELF program nor a script that names its own")
     return Path(found).absolute()

@@ -21,6 +21,7 @@ _MILLISECOND = 1_000_000
 _WALL_CLOCK_NUMBERS = (0, 11)
 _MONOTONIC_NUMBERS = (1, 7)
 _ABSOLUTE = 1
+_LARGEST_SET = 1024  # of file descriptors, as libraries have them
 
 
 class Surroundings:
@@ -72,9 +73,9 @@ class Surroundings:
         if date == BUSY:
             return BUSY
         if clock in _WALL_CLOCK_NUMBERS:
-            return max(date - self.clock.realtime, 0)
+            return max(self.clock.date_of(date - self.clock.realtime), 0)
         if clock in _MONOTONIC_NUMBERS:
-            return max(date - self.clock.monotonic, 0)
+            return max(self.clock.date_of(date - self.clock.monotonic), 0)
         return BUSY
 
 
@@ -151,7 +152,7 @@ def _forever(_: Sequence[int], __: Surroundings) -> int:
 
 def _sets_and_time(arguments: Sequence[int]) -> list[tuple[int, int]]:
     """No descriptor is ready, and no time is left."""
-    size = (arguments[0] + 63) // 64 * 8
+    size = (min(arguments[0], _LARGEST_SET) + 63) // 64 * 8
     return [(address, size) for address in arguments[1:4] if address] + [(arguments[4], 16)]
 
 
@@ -162,6 +163,7 @@ def _from_socket(arguments: Sequence[int], surroundings: Surroundings) -> int:
 GO_CALLS = {
     "epoll_wait": WaitingCall(_milliseconds(3), None),
     "epoll_pwait": WaitingCall(_milliseconds(3), None),
+    "epoll_pwait2": WaitingCall(_duration(3), None),
     "futex": WaitingCall(_futex_of_go),
 }
 
