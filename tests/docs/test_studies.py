@@ -420,3 +420,42 @@ def test_the_study_of_slurm_judges_what_it_runs_and_runs_nothing_twice(
     assert capsys.readouterr().out == told
     for module in ("plan", "runs"):
         sys.modules.pop(module)
+
+
+def batkube_study():
+    import runpy
+
+    return runpy.run_path(str(STUDIES / "batkube" / "study.py"))
+
+
+def test_the_study_of_batkube_judges_means_and_equal_starts():
+    study = batkube_study()
+    case, measured, holds = study["Case"], study["Measured"], study["holds"]
+    runs = [measured(2209.0, 1.0, (0.0, 5.0)), measured(2213.0, 1.0, (0.0, 5.0))]
+    found = {case("burst", "1.36.4", "plain"): runs}
+    claim = {"of": "burst", "variant": "plain", "measure": "makespan"}
+    assert holds(claim | {"at_least": 2211, "at_most": 2211}, found)
+    assert not holds(claim | {"at_least": 2212, "at_most": 2213}, found)
+    starts = {"of": "burst", "variant": "plain", "measure": "starts", "versions": ["1.36.4"]}
+    assert holds(starts, found)
+    other = {case("burst", "1.36.4", "plain"): [*runs, measured(2211.0, 1.0, (0.0, 6.0))]}
+    assert holds(starts, other) is False
+    assert study["missing"](found) == ["1.20.2"]
+    # nothing was run that the claim is about
+    assert holds(starts, {case("burst", "1.20.2", "plain"): runs}) is None
+
+
+def test_without_a_scheduler_the_study_of_batkube_says_how_to_get_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("NOCTULE_KUBE", str(tmp_path))
+    answer = study("batkube", "-o", str(tmp_path / "out"), "--pages", str(tmp_path))
+    assert answer.returncode == 3
+    assert "tests/kube/install-kube-scheduler builds one" in answer.stderr
+
+
+def test_the_page_of_batkube_s_workloads_is_what_its_claims_expect():
+    page = (ROOT / "docs" / "studies" / "batkube" / "index.md").read_text()
+    claims = batkube_study()["PLAN"]["claim"]
+    assert "{{" not in page
+    assert "does not hold" not in page
+    assert [claim["says"] for claim in claims if f"| {claim['says']} | holds |" not in page] == []
+    assert "not installed" not in page
