@@ -203,6 +203,7 @@ def main() -> int:
 def do_study(folder: Path, output: Path, options: argparse.Namespace) -> bool:
     pages = options.pages / folder.name
     if (folder / "study.py").exists():
+        sys.path.insert(0, str(folder))  # it may have further modules
         return bool(runpy.run_path(str(folder / "study.py"))["run"](output, pages))
     outputs = {
         path.stem: output.with_name(f"{output.name}-{path.stem}")

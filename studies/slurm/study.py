@@ -7,25 +7,21 @@ and tells whether every claim of `claims.toml` holds, or has its reason there wh
 from __future__ import annotations
 
 import os
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import plan
+import runs
 from matplotlib.figure import Figure
+from runs import PRESENT, Results, Run
 
 from noctule.console import Table, plain_table
 from noctule.plots import PALETTE, save_figure
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-
-import plan  # noqa: E402  (beside this file)
-import runs  # noqa: E402
-from runs import PRESENT, Results, Run  # noqa: E402
-
 TITLES = {
     "wait": "mean wait (s)",
     "response": "mean response (s)",
