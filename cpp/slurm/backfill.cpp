@@ -137,7 +137,7 @@ std::optional<double> Backfill::walk(const Moment& moment, double time) {
 // Dates from which on a record may be treated otherwise.
 void Backfill::note_conditions(const QueueRecord& record) {
     const JobStatus& status = controller_.status(record.job);
-    if (!status.independent || record.reserved ||
+    if (!status.independent || record.reserved || controller_.request(record.job).one_switch ||
         controller_.request(record.job).deadline != no_date) {
         hold_until(now_);
     }
@@ -290,7 +290,7 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
         worked_us_ += parameters.cost.backfill_test +
                       parameters.cost.prediction_step *
                           static_cast<double>(controller_.select().take_prediction_steps());
-        if (!found) {
+        if (!found || controller_.waits_for_switch(attempt.job, found->nodes, now_)) {
             if (tries_later) {
                 continue;
             }
@@ -362,6 +362,9 @@ Backfill::Start Backfill::start_now(const Moment& moment, const Attempt& attempt
         return Start::busy;
     }
     std::optional<Choice> choice = controller_.run_now(attempt.on(available_));
+    if (choice && controller_.waits_for_switch(attempt.job, choice->nodes, now_)) {
+        choice.reset();
+    }
     if (!choice && evictions_.are_possible()) {
         choice = evictions_.make_room(moment, attempt.record, attempt.on(available_));
     }

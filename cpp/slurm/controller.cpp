@@ -25,7 +25,8 @@ Controller::Controller(std::shared_ptr<const Settings> settings, Requests reques
       licenses_used_(settings_->licenses.size(), 0), n_away_(settings_->nodes.size(), 0),
       n_completing_(settings_->nodes.size(), 0), preemption_(*settings_, requests_),
       gang_(parameters().gang ? std::make_unique<Gang>(*settings_, requests_) : nullptr),
-      has_owners_(std::ranges::any_of(settings_->partitions, &Partition::exclusive_user)) {
+      has_owners_(std::ranges::any_of(settings_->partitions, &Partition::exclusive_user) ||
+                  std::ranges::any_of(requests_, &Request::exclusive_user)) {
     for (NodeIndex index = 0; index < settings_->n_nodes(); ++index) {
         const Node& node = settings_->nodes[index];
         node_of_host_.resize(

@@ -36,6 +36,7 @@ struct JobStatus {
     Seconds planned = 0; // start that backfilling has last found; 0: none
     Minutes limit = 0;   // of a running job: backfilling may shorten it
 
+    Seconds found_nodes = 0;       // when there were first any, of one switch or not; 0: never
     Seconds preempting = 0;        // when it last made others go; 0: never
     Seconds warned = 0;            // when it was told to make way; 0: never
     Seconds last_second = no_date; // of its grace time
@@ -164,6 +165,8 @@ class Controller {
                StartedBy by);
     // The nodes to start on now: those that are on, where they are enough.
     std::optional<Choice> run_now(const Trial& trial);
+    // Whether a job rather waits for nodes of one switch.
+    bool waits_for_switch(JobIndex job, const NodeSet& nodes, Seconds now);
     // Power saving: whether the run has it, and what is to be switched now.
     void begin_power_saving(const Moment& moment);
     void save_power(const Moment& moment);

@@ -201,4 +201,17 @@ std::vector<std::string> Controller::warnings() const {
     return told;
 }
 
+bool Controller::waits_for_switch(JobIndex job, const NodeSet& nodes, Seconds now) {
+    const Request& request = requests_[job];
+    if (!request.one_switch) {
+        return false;
+    }
+    Seconds& since = status_[job].found_nodes;
+    since = since == 0 ? now : since;
+    const auto n_leaves = std::ranges::count_if(settings_->switches, [&](const auto& leaf) {
+        return leaf.level == 0 && leaf.nodes.intersects(nodes);
+    });
+    return n_leaves > 1 && now - since < request.switch_wait;
+}
+
 } // namespace noctule::slurm

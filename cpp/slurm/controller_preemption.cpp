@@ -92,9 +92,10 @@ void Controller::keep_own(JobIndex job, std::uint32_t index, NodeSet& nodes) con
     if (!has_owners_) {
         return;
     }
-    const bool mine = partition(index).exclusive_user;
+    const bool mine = partition(index).exclusive_user || requests_[job].exclusive_user;
     for (const auto& [other, held] : held_) {
-        const bool theirs = partition(status_[other].partition).exclusive_user;
+        const bool theirs =
+            partition(status_[other].partition).exclusive_user || requests_[other].exclusive_user;
         if ((mine || theirs) && requests_[other].user != requests_[job].user) {
             nodes -= held.nodes;
         }

@@ -142,6 +142,9 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
     ++n_tested_;
     const Trial trial{job, request, partition, candidates_, least, wanted};
     std::optional<Choice> choice = controller_.run_now(trial);
+    if (choice && controller_.waits_for_switch(job, choice->nodes, moment.now)) {
+        choice.reset();
+    }
     if (!choice && evictions_.are_possible()) {
         evictions_.look(record, job, moment.now);
         choice = evictions_.make_room(moment, record, trial);

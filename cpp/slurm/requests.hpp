@@ -47,7 +47,10 @@ struct Request {
     bool memory_is_per_cpu = false;
     bool all_memory = false; // of each node, whatever the default is
     bool exclusive = false;
+    bool exclusive_user = false; // its nodes are for jobs of its user only
     bool contiguous = false;
+    bool one_switch = false; // asks for nodes of one leaf switch, and waits so long for them
+    Seconds switch_wait = 0;
     bool oversubscribe = false;
     std::uint32_t constraint = none; // of Settings::constraints
     NodeSet required = {};           // n_nodes() is 0 where it asks for none

@@ -52,7 +52,8 @@ ROWS = (
         Reason="skunk said so",
         JobName="ibex of zebra",
         SubmitLine="sbatch -J tapir -p tapir,moose -C newt -d afterok:7 --mem=4G -A vole "
-        "-w okapi-n1 --begin=now+1hour --comment='zebra' -N 2-3 --exclusive /home/yak/koala.sh",
+        "-w okapi-n1 --begin=now+1hour --comment='zebra' -N 2-3 --exclusive=user "
+        "/home/yak/koala.sh",
     ),
     row("2", Partition="moose", NodeList="zebra9", User="wombat", Account="yak", Submit=5),
     "a line that wombat added",
@@ -119,7 +120,7 @@ def test_the_files_are_read_as_the_same_site(made, tmp_path):
         was.limit, was.min_nodes, was.max_nodes, was.cpus
     )  # fmt: skip
     assert [g.count for g in first.gres_per_node] == [g.count for g in was.gres_per_node]
-    assert (first.memory_mb, first.exclusive) == (4096, True)
+    assert (first.memory_mb, first.exclusive_user) == (4096, True)
     assert first.partitions == (b.settings.partitions[0].name, b.settings.partitions[1].name)
     assert first.required_nodes == "n1"
     assert b.recorded.nodes[0] == "n[1,3]"

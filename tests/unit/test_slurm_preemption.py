@@ -237,6 +237,22 @@ def test_nodes_of_an_exclusive_user_are_nobody_elses() -> None:
     assert found["3"].start > 51
 
 
+def test_a_job_may_keep_its_nodes_for_its_user() -> None:
+    conf = conf_of(n_nodes=2, cores=True)
+    jobs = [
+        Asked(1.0, 50, 1, more={"user": "ann", "exclusive_user": True}),
+        Asked(1.1, 50, 1, more={"user": "bob"}),
+        Asked(1.2, 50, 1, more={"user": "ann"}),
+        # nodes on which others run are not for her alone
+        Asked(1.3, 50, 4, more={"user": "ann", "exclusive_user": True}),
+    ]
+    found = attempts(conf, jobs)
+    # bob's job leaves n1 alone; ann's next one takes the next core there
+    assert [found[job].hosts for job in "012"] == ["0", "4", "1"]
+    # ann's jobs leave two cores of n1, bob's three of n2: four are free when one of them has ended
+    assert found["3"].start > 51
+
+
 def test_statistics_count_jobs_that_made_way() -> None:
     _, model = simulate_case(conf_of(TIERS, "PreemptMode=REQUEUE"), A_AND_B)
     assert model.statistics()["preempted"] == 1

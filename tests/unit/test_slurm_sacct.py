@@ -258,7 +258,9 @@ def test_dependencies_partitions_and_more_come_from_the_submitting_line(jobs_of)
     jobs, report = jobs_of(
         row("1"),
         row(
-            "2", SubmitLine="sbatch -d afterok:1:99 -N 2-4 -n8 -c 2 -p large,main x.sh", Eligible=70
+            "2",
+            SubmitLine="sbatch -d afterok:1:99 -N 2-4 -n8 -c 2 -p large,main --exclusive=user x",
+            Eligible=70,
         ),
         row("3", SubmitLine="/usr/bin/sbatch --dependency afterany:1?after:2+5 --nice x.sh"),
         row("4", SubmitLine="sbatch --gres=odd:thing:x:3 --exclusive -H --switches=2@10 x.sh -d 1"),
@@ -266,11 +268,13 @@ def test_dependencies_partitions_and_more_come_from_the_submitting_line(jobs_of)
     second, third, fourth = jobs.requests[1], jobs.requests[2], jobs.requests[3]
     assert [str(d) for d in second.dependencies] == ["afterok:1"]
     assert second.begin is None
+    assert (second.exclusive, second.exclusive_user) == (False, True)
     assert (second.min_nodes, second.max_nodes, second.tasks, second.cpus_per_task) == (2, 4, 8, 2)
     assert second.partitions == ("large", "main")
     assert [str(d) for d in third.dependencies] == ["afterany:1", "after:2+5"]
     assert (third.any_dependency, third.nice) == (True, 100)
-    assert (fourth.exclusive, fourth.held, fourth.switches) == (True, False, 2)
+    assert (fourth.exclusive, fourth.held) == (True, False)
+    assert (fourth.switches, fourth.switch_wait) == (2, 600.0)
     assert fourth.dependencies == ()
     told = counts(report.rules)
     assert told["dependency on a job that is not in the log: left out"] == 1

@@ -55,6 +55,9 @@ class Request:
         tasks: 0 where it is not said.
         cpus: of the whole job; 0 where tasks and nodes say it.
         memory_mb: of each node, or of each CPU; None: the partition's default, 0: all of a node.
+        exclusive_user: other jobs of its user may share its nodes, and nobody else's.
+        switches: leaf switches of its nodes, for which it waits `switch_wait` seconds; None:
+            `max_switch_wait`, which is also the most.
         features: an expression over features of nodes, as `--constraint` has it.
         required_nodes: a list of hosts; so is `excluded_nodes`.
         limit: minutes; None: the partition's; NO_LIMIT: none at all.
@@ -84,6 +87,7 @@ class Request:
     gres_per_job: tuple[Gres, ...] = ()
     gres_per_task: tuple[Gres, ...] = ()
     exclusive: bool = False
+    exclusive_user: bool = False
     oversubscribe: bool = False
     contiguous: bool = False
     features: str = ""
@@ -112,6 +116,7 @@ class Request:
     started_on: str = ""
     suspended: float = 0.0
     switches: int = 0
+    switch_wait: float | None = None
     requeue: bool | None = None
     ignores_term: bool = False
     het_group: str = ""

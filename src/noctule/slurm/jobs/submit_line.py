@@ -213,7 +213,15 @@ def _partitions(text: str) -> dict[str, Any]:
 
 
 def _exclusive(text: str) -> dict[str, Any]:
+    if text == "user":
+        return {"exclusive_user": True}
     return {"exclusive": text in ("", "exclusive")}
+
+
+def _switches(text: str) -> dict[str, Any]:
+    count, _, longest = text.partition("@")
+    wait = MINUTES.read(longest) * 60.0 if longest else None
+    return {"switches": int(count), "switch_wait": wait}
 
 
 _READERS: dict[str, Reader] = {
@@ -243,6 +251,6 @@ _READERS: dict[str, Reader] = {
     "partition": _partitions,
     "requeue": _set("requeue", True),
     "share": _set("oversubscribe", True),
-    "switches": lambda text: {"switches": int(text.partition("@")[0])},
+    "switches": _switches,
     "time-min": _minutes("time_min"),
 }

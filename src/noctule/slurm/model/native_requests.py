@@ -26,6 +26,7 @@ _SAME = (
     "tasks_per_node",
     "memory_is_per_cpu",
     "exclusive",
+    "exclusive_user",
     "contiguous",
     "oversubscribe",
     "ignores_term",
@@ -91,6 +92,13 @@ class RequestCompiler:
             "limit": self._limits(),
             "max_nodes": [0 if most is None else max(least, most) for least, most in bounds],
         }
+        if "switches" in told:
+            longest = self.settings.scheduling.max_switch_wait
+            columns["one_switch"] = [int(count == 1) for count in told["switches"]]
+            columns["switch_wait"] = [
+                longest if wait is None else min(longest, math.ceil(wait))
+                for wait in self.requests.column("switch_wait")
+            ]
         if "cpus" in told:
             columns["min_cpus"] = told["cpus"]
         if "memory_mb" in told:
@@ -136,9 +144,11 @@ class RequestCompiler:
                 self.constraints.setdefault(key, len(self.constraints)) if any(key) else NO_BOUND
                 for key in zip(self.requests.column("features"), self._least_memory(), strict=True)
             ]
-        if n := sum(map(bool, told.get("switches", ()))):
-            self.notes.append(f"{n} jobs ask for a number of switches, which is left out")
-        if any(partition.exclusive_user for partition in self.settings.partitions):
+        if n := sum(count > 1 for count in told.get("switches", ())):
+            self.notes.append(f"{n} jobs ask for several switches: Slurm 22.05 waits for one only")
+        if any(partition.exclusive_user for partition in self.settings.partitions) or any(
+            told.get("exclusive_user", ())
+        ):
             n = sum(not user for user in self.requests.column("user"))
             if n:
                 self.notes.append(f"{n} jobs have no user: for ExclusiveUser they are one user's")

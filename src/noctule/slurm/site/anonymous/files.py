@@ -113,6 +113,10 @@ def _alone(_: Names, text: str) -> str:  # noqa: ARG001
     return ""
 
 
+def _exclusive(_: Names, text: str) -> str:
+    return text if text in ("user", "mcs") else ""
+
+
 _OPTIONS: Mapping[str, Rewrite] = {
     "array": _number,
     "begin": _begin,
@@ -121,7 +125,7 @@ _OPTIONS: Mapping[str, Rewrite] = {
     "cpus-per-task": _number,
     "dependency": _dependency,
     "exclude": _host_list,
-    "exclusive": _alone,
+    "exclusive": _exclusive,
     "gpus": _number,
     "gpus-per-node": _number,
     "gpus-per-task": _number,
