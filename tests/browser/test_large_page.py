@@ -121,6 +121,12 @@ def test_zooming_far_in_ends_with_boxes(open_page, large_page):
     assert page.evaluate("noctule.gantts[0].isExact")
 
 
+def test_it_says_where_a_run_has_too_many_waits_to_tell(open_page, large_page):
+    page = open_page(large_page, "job=17")
+    if page.evaluate("noctule.data('wait_intervals')[0] === null"):
+        assert "noctule explain tells those of a job" in page.locator("#wait caption").inner_text()
+
+
 def test_its_numbers_are_those_of_the_schedule(open_page, large_page, large):
     page = open_page(large_page)
     steps = utilisation(large.schedule)

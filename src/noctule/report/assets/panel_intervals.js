@@ -23,6 +23,9 @@ const intervalsOf = async (run, row, page) => {
   return found;
 };
 
+const tooMany = ({ name }) =>
+  `${shortText(name, 40)} has more intervals than a page holds: noctule explain tells those of a job`;
+
 addPanel({
   id: "wait",
   title: "The wait of the chosen job",
@@ -49,7 +52,8 @@ addPanel({
       if (id !== view.get("job")) return;
       nothing.hidden = id !== null;
       target.hidden = id === null;
-      const caption = "From submission to start; empty where it did not wait, or where a run has too many waits to tell";
+      const untold = view.shownRuns.filter((run) => !page.data("wait_intervals")?.[run.index]);
+      const caption = ["From submission to start", ...untold.map(tooMany)].join(". ");
       new SortedTable(target, { caption, columns, rows, csvName: "wait.csv" });
     };
     view.on("job runs data", show);
