@@ -19,7 +19,7 @@ from noctule.cli import main
 from noctule.differences import differences
 from noctule.fairness import fairness
 from noctule.metrics import Window
-from noctule.report import ReportRun, load_report_run, write_report
+from noctule.report import ReportRun, load_report_run, load_shares, write_report
 from noctule.waits import Cause, Waits, wait_totals
 from noctule.workload import Compute, Request
 
@@ -91,6 +91,25 @@ def test_capacity_is_split_as_python_splits_it(window, open_page, night_page, ni
         assert {name for name, seconds in expected.items() if seconds} <= set(rows)
         for name, row in rows.items():
             assert same(row[run.name], expected[name]), name
+
+
+def test_shares_are_those_of_a_file(open_page, night, tmp_path):
+    users = sorted({str(user) for user in night[1].schedule.column("user")})
+    (tmp_path / "shares.csv").write_text(f"user,share\n{users[0]},3\n{users[1]},1\n")
+    shares = load_shares(tmp_path / "shares.csv")
+    write_report(night[1:2], tmp_path / "page.html", shares=shares)
+    page = open_page(tmp_path / "page.html")
+    assert "shares as given" in page.locator("#fairness caption").last.inner_text()
+    told = {row["user"]: row for row in exported(page, "fairness", 1)}
+    expected = fairness(night[1].schedule, shares=shares.of)
+    for party in expected.parties:
+        row = told[str(party.name)]
+        assert same(row["share"], party.share)
+        assert same(row["use / share"], party.use_over_share)
+    assert float(told[users[0]]["share"]) == 0.75
+    assert same(
+        exported(page, "fairness", 0)[0]["jain_use_over_share"], expected.jain_use_over_share
+    )
 
 
 def test_use_by_user_is_that_of_python(open_page, night_page, night):

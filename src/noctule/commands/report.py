@@ -18,6 +18,7 @@ from noctule.errors import InputError
 @click.argument("directories", nargs=-1, required=True, metavar="DIR...")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The .html file to write.")
 @click.option("--title", metavar="TEXT", help="Title of the page; by default the runs' names.")
+@click.option("--shares", metavar="FILE", help="Shares of users, groups or queues, for fairness.")
 @click.option(
     "--runs",
     metavar="N|all",
@@ -30,6 +31,7 @@ def report(
     directories: tuple[str, ...],
     output: str,
     title: str | None,
+    shares: str | None,
     runs: str | None,
     force: bool,
     as_json: bool,
@@ -48,13 +50,15 @@ def report(
         most = _most_runs(runs)
         if most and not campaigns:
             raise InputError("--runs: got runs themselves, expected a campaign")
+        if shares and campaigns:
+            raise InputError("--shares: got a campaign, expected runs")
         if campaigns:
             n = _write_campaign(campaigns[0], output, title=title, most_runs=most, force=force)
             if n:
                 folder = Path(output).with_suffix("")
                 console.talk.note(f"{folder}-runs: {n} pages of runs, to which the page has links")
         else:
-            _write_runs(console, directories, output, title=title, force=force)
+            _write_runs(console, directories, output, title=title, shares=shares, force=force)
         size = Path(output).stat().st_size
         data: dict[str, Any] = {"output": output, "runs": list(directories), "size": size}
         line = f"{output}: written, {size / 1e6:.1f} MB; open it in a browser"
@@ -63,18 +67,26 @@ def report(
 
 
 def _write_runs(
-    console: Console, directories: Sequence[str], output: str, *, title: str | None, force: bool
+    console: Console,
+    directories: Sequence[str],
+    output: str,
+    *,
+    title: str | None,
+    shares: str | None,
+    force: bool,
 ) -> None:
     from noctule.plots.runs import folder_names
     from noctule.report import load_report_run, write_report
     from noctule.report.page import check_report
+    from noctule.report.shares import load_shares
 
     check_report(len(directories), output, force=force)
+    entitled = None if shares is None else load_shares(shares)
     names = folder_names(directories)
     runs = [load_report_run(*named) for named in zip(names, directories, strict=True)]
     for run in runs:
         console.talk.notes(f"{run.name}: {note}" for note in run.notes)
-    write_report(runs, output, title=title, force=force)
+    write_report(runs, output, title=title, shares=entitled, force=force)
 
 
 def _write_campaign(

@@ -16,6 +16,7 @@ from noctule.report.grounds import ground_columns
 from noctule.report.packing import PackedColumn, Packer, scale_of
 from noctule.report.panel_data import capacity_columns, interval_columns, wait_columns
 from noctule.report.runs import ReportRun, job_order
+from noctule.report.shares import Shares
 from noctule.schedule import Schedule
 from noctule.timeseries import power, span_of
 
@@ -30,13 +31,16 @@ PANELS: Mapping[str, Callable[[Sequence[ReportRun], Packer], Any]] = {
 }
 
 
-def content_of(runs: Sequence[ReportRun], packer: Packer, title: str) -> dict[str, Any]:
+def content_of(
+    runs: Sequence[ReportRun], packer: Packer, title: str, shares: Shares | None = None
+) -> dict[str, Any]:
     """Return the data of a page, as JSON can hold it; the columns' texts go to the packer."""
     return {
         "format": FORMAT,
         "title": title,
         "version": metadata.version("noctule"),
         "states": STATE_WORDS,
+        "shares": None if shares is None else {"by": shares.by, "of": dict(shares.of)},
         "runs": [_run(run, packer) for run in runs],
         "panels": {name: make(runs, packer) for name, make in PANELS.items()},
     }

@@ -23,6 +23,7 @@ from noctule.output_file import check_file, write_file
 from noctule.report.content import content_of
 from noctule.report.packing import Packer
 from noctule.report.runs import ReportRun
+from noctule.report.shares import Shares
 
 #: The most runs that one page compares.
 MAX_RUNS = 8
@@ -86,11 +87,12 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
+    shares: Shares | None = None,
     force: bool = False,
 ) -> None:
-    """Write a page about one to eight runs, whole or not at all."""
+    """Write a page about one to eight runs, whole or not at all; without `shares`, all have one."""
     check_report(len(runs), path, force=force)
-    write_file(path, report_text(runs, title=title), force=force)
+    write_file(path, report_text(runs, title=title, shares=shares), force=force)
 
 
 def check_report(n_runs: int, path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -106,13 +108,15 @@ def check_page(path: str | os.PathLike[str], *, force: bool = False) -> None:
     check_file(path, force=force)
 
 
-def report_text(runs: Sequence[ReportRun], *, title: str | None = None) -> Iterator[str]:
+def report_text(
+    runs: Sequence[ReportRun], *, title: str | None = None, shares: Shares | None = None
+) -> Iterator[str]:
     """Yield the page about one to eight runs, in pieces."""
     _check_number(len(runs))
     names = [run.name for run in runs]
     bokeh = bokeh_script()
     packer = Packer()
-    content = content_of(runs, packer, title or ", ".join(names))
+    content = content_of(runs, packer, title or ", ".join(names), shares)
     return page_text(RUNS_PAGE, content, packer.texts, bokeh)
 
 

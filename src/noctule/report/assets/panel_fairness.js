@@ -3,7 +3,8 @@
 const FAIRNESS_LABELS = ["user", "group", "queue"];
 
 // The parties of a run in a window, [{run, name, nJobs, hostSeconds, use, share, wait, slowdown}].
-const partiesOf = async (run, by, window) => {
+// `shares`, {by, of}, tells what parties are entitled to, in numbers of any sum; else all have the same.
+const partiesOf = async (run, by, window, shares) => {
   const { words, codes } = await run.words(by);
   const n = words.length + 1; // the last one is nobody
   const [jobs, ended, held, waits, slowdowns] = [0, 1, 2, 3, 4].map(() => new Float64Array(n));
@@ -22,17 +23,23 @@ const partiesOf = async (run, by, window) => {
   }
   const codesShown = [...present.keys()].filter((code) => present[code]);
   const whole = held.reduce((a, b) => a + b, 0);
-  return codesShown.map((code) => ({
+  const given = shares?.by === by ? new Map(Object.entries(shares.of)) : null;
+  const entitled = codesShown.map((code) => (given ? given.get(words[code]) ?? 0 : 1));
+  const all = entitled.reduce((a, b) => a + b, 0);
+  return codesShown.map((code, i) => ({
     run,
     name: words[code] ?? null,
     nJobs: jobs[code],
     hostSeconds: held[code],
     use: whole > 0 ? held[code] / whole : NaN,
-    share: 1 / codesShown.length,
+    share: all > 0 ? entitled[i] / all : 0,
     wait: ended[code] ? waits[code] / ended[code] : NaN,
     slowdown: ended[code] ? slowdowns[code] / ended[code] : NaN,
   }));
 };
+
+// How many times its share a party used; nothing can be said where it has none.
+const useOverShare = ({ use, share }) => (share > 0 ? use / share : NaN);
 
 const giniOf = (values) => {
   const sorted = Float64Array.from(values).sort();
@@ -92,7 +99,8 @@ const partyColumns = (by, nRuns) => [
   { label: "jobs", value: ({ nJobs }) => nJobs, text: numberText, numeric: true },
   { label: "host_seconds", value: ({ hostSeconds }) => hostSeconds, text: hostHoursText, numeric: true },
   { label: "use", value: ({ use }) => use, text: percentText, numeric: true },
-  { label: "use / share", value: ({ use, share }) => use / share, text: numberText, numeric: true },
+  { label: "share", value: ({ share }) => share, text: percentText, numeric: true },
+  { label: "use / share", value: useOverShare, text: numberText, numeric: true },
   { label: "mean_waiting_time", value: ({ wait }) => wait, text: durationText, numeric: true },
   { label: "mean_bounded_slowdown", value: ({ slowdown }) => slowdown, text: numberText, numeric: true },
 ];
@@ -103,7 +111,7 @@ const fairnessRows = (found) =>
     n: parties.length,
     giniUse: giniOf(parties.map(({ hostSeconds }) => hostSeconds)),
     giniWait: giniOf(parties.map(({ wait }) => wait).filter((wait) => !Number.isNaN(wait))),
-    jainUse: jainOf(parties.map(({ use, share }) => use / share).filter((part) => !Number.isNaN(part))),
+    jainUse: jainOf(parties.map(useOverShare).filter((part) => !Number.isNaN(part))),
     jainSlowdown: jainOf(parties.map(({ slowdown }) => slowdown).filter((s) => !Number.isNaN(s))),
   }));
 
@@ -122,6 +130,7 @@ addPanel({
   order: 40,
   async build(body, page) {
     const { view } = page;
+    const { shares } = page.content;
     const known = FAIRNESS_LABELS.filter((name) => page.runs.some((run) => run.has(name)));
     if (!known.length) return false;
     const choice = element("select", {}, ...known.map((name) => element("option", { value: name }, name)));
@@ -131,7 +140,7 @@ addPanel({
       const by = choice.value;
       const runs = view.shownRuns.filter((run) => run.has(by));
       const found = await Promise.all(
-        runs.map(async (run) => [run, await partiesOf(run, by, measuredWindow(run, view))]),
+        runs.map(async (run) => [run, await partiesOf(run, by, measuredWindow(run, view), shares)]),
       );
       curve.replaceChildren(lorenzCurve(found.map(([run, all]) => [run, all.map(({ hostSeconds }) => hostSeconds)]), by));
       new SortedTable(numbers, {
@@ -142,7 +151,7 @@ addPanel({
       });
       const columns = partyColumns(by, runs.length);
       new SortedTable(table, {
-        caption: `Use by ${by}; all have the same share`,
+        caption: shares?.by === by ? `Use by ${by}, and shares as given` : `Use by ${by}; all have the same share`,
         columns,
         rows: found.flatMap(([, parties]) => parties),
         csvName: `${by}s.csv`,
