@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,6 +51,7 @@ class ResultsTable:
     workload: Codes
     replicates: Mapping[str, Codes]
     n_values: Mapping[str, int]
+    _designs: dict[bytes, Design] = field(default_factory=dict, init=False)
 
     def values(self, metric: str, group: Group) -> Floats:
         """Return a metric, with a row for each key of the group and a column for each level."""
@@ -60,7 +61,10 @@ class ResultsTable:
         """Return what the units are of the runs of some levels that have the metric."""
         measured = ~np.isnan(self.values(metric, group)[:, levels]).all(axis=1)
         keys = group.keys[measured]
-        return design_of(keys, self.workload, self.replicates, self.question.unit)
+        if keys.tobytes() not in self._designs:
+            found = design_of(keys, self.workload, self.replicates, self.question.unit)
+            self._designs[keys.tobytes()] = found
+        return self._designs[keys.tobytes()]
 
 
 def name_of(group: Group) -> str:

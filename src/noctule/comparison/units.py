@@ -8,7 +8,7 @@ workloads are strata: fixed, and all of the same weight. Otherwise the units are
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -84,12 +84,25 @@ class Units:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class _Layout:
+    """How values become units: the cell of each, how many each has, and which cells are units."""
+
+    unit: str
+    place: Codes
+    n_keys: Codes
+    kept: npt.NDArray[np.bool_]
+    sizes: tuple[int, ...]
+    n_left_out: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Design:
     """What the units of a set of runs are: for each key its workload, and the unit it is in."""
 
     unit: str
     workload: Codes
     member: Codes
+    _layouts: dict[bytes, _Layout] = field(default_factory=dict, init=False)
 
     @property
     def by_workload(self) -> bool:
@@ -102,6 +115,16 @@ class Design:
         Those are in the only unit of their workload, which says nothing about chance. If that is so
         in all workloads, they are the units.
         """
+        layout = self._layouts.get(keys.tobytes())
+        if layout is None:
+            layout = self._layouts[keys.tobytes()] = self._layout(keys)
+        n_cells = len(layout.n_keys)
+        sums = [np.bincount(layout.place, column, n_cells) for column in values.T]
+        means = np.stack(sums, axis=1) / layout.n_keys[:, None]
+        return Units(means[layout.kept], layout.sizes, layout.unit), layout.n_left_out
+
+    def _layout(self, keys: Codes) -> _Layout:
+        """Return which keys make up which units; the same for all metrics that all keys have."""
         stratum = np.zeros(len(keys), np.intp) if self.by_workload else self.workload[keys]
         cells, place = _coded(stratum, self.member[keys])
         _, stratum_of_cell, sizes = np.unique(cells[:, 0], return_inverse=True, return_counts=True)
@@ -109,13 +132,11 @@ class Design:
         if self.by_workload or len(cells) == 1:
             alone = np.zeros(len(cells), np.bool_)
         elif alone.all():
-            return Design(WORKLOAD, self.workload, self.workload).units(keys, values)
+            return Design(WORKLOAD, self.workload, self.workload)._layout(keys)
         n_keys = np.bincount(place, minlength=len(cells))
-        sums = [np.bincount(place, column, len(cells)) for column in values.T]
-        means = np.stack(sums, axis=1) / n_keys[:, None]
         kept = sizes[sizes > 1] if alone.any() else sizes
-        units = Units(means[~alone], tuple(kept.tolist()), self.unit)
-        return units, int(n_keys[alone].sum())
+        n_alone = int(n_keys[alone].sum())
+        return _Layout(self.unit, place, n_keys, ~alone, tuple(kept.tolist()), n_alone)
 
 
 def design_of(
