@@ -102,12 +102,15 @@ def test_settle_waits_for_what_is_under_way(sleeper):
 def test_a_program_in_real_time_is_busy_until_the_date_has_come():
     argv = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(100)"]
     with RealTimeProgram(argv, speed=1000, patience=0.01) as program:
-        program.advance(50)
+        program.advance(1_000_000)
         assert program.poll_idle() is None
         assert "runs in real time" in program.blocked_report()
-        time.sleep(0.08)
+        date = program.now + 50
+        program.advance(date)
+        while program.poll_idle() is None:
+            time.sleep(0.005)
         assert program.poll_idle() == Idle(None)
-        assert program.now >= 50
+        assert program.now >= date
         program.set_ticking(True)
     assert program.exit_status == -15
 
