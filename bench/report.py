@@ -5,7 +5,9 @@
 KTH and Curie under EASY, from $NOCTULE_SHARED/traces (default ../shared); --quick takes KTH alone.
 Needs Chromium (tests/browser/install-chromium) and playwright. Prints a table; the exit code is 1
 if a bound is missed. Seconds of the browser are those of the page's own thread, beside those of
-the clock. A wheel turns once in every frame: it zooms in and out, then pans there and back.
+the clock. A wheel turns once in every frame: it zooms in and out, then pans there and back. The
+page of a campaign is about 10 000 runs (--quick: 1000): 100 of a small log, told again with other
+seeds and with numbers spread by a tenth.
 """
 
 from __future__ import annotations
@@ -18,15 +20,28 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from measures import Measure, report
 
 import noctule as nt
-from noctule.report import ReportRun, write_report
+from noctule.campaign import Campaign, LocalWorkers, run_campaign
+from noctule.metrics import METRICS
+from noctule.report import (
+    CampaignResults,
+    ReportRun,
+    load_campaign,
+    write_campaign_report,
+    write_report,
+)
 
 LOGS = {"KTH-SP2": ("KTH-SP2-1996-2.1-cln", 100), "CEA-Curie": ("CEA-Curie-2011-2.1-cln", 93312)}
+EXAMPLES = Path(__file__).parents[1] / "examples"
 FRAMES = 160
 # turns the wheel in the middle of the chart, half of the frames one way, half the other; resolves
 # to the milliseconds that it took
@@ -99,9 +114,45 @@ def frames(what: str, page: Any, session: Any, *, sideways: bool) -> Iterator[Me
     yield Measure(f"{what}, by the clock", f"{rate:.0f} /s", "30 frames/s", rate / 30, math.inf)
 
 
+def a_campaign(folder: Path, n_runs: int) -> CampaignResults:
+    night = {"file": "night.swf", "shake": 30, "load": [0.6, 0.8, 1.0, 1.2, 1.4]}
+    easy = {"spec": "easy", "order": ["fcfs", "sjf", "ljf"]}
+    campaign = Campaign.of(
+        {
+            "seeds": "1-2",
+            "workloads": {"night": night},
+            "platforms": {"narrow": {"hosts": 128}, "wide": {"hosts": 160}},
+            "policies": {"easy": easy, "conservative": "conservative", "fcfs": "fcfs"},
+        },
+        folder=EXAMPLES,
+    )
+    run_campaign(campaign, folder / "campaign", LocalWorkers(1))
+    small = load_campaign(folder / "campaign")
+    runs, rng = small.table, np.random.default_rng(1)
+    times = range(n_runs // len(runs))
+    table = pd.concat([runs.assign(seed=runs["seed"] + 2 * k) for k in times], ignore_index=True)
+    for name in (metric.name for metric in METRICS if metric.name in table.columns):
+        table[name] = table[name] * rng.lognormal(0.0, 0.1, len(table))
+    keys = [f"{row:032x}" for row in range(len(table))]
+    return replace(small, table=table.assign(key=keys))
+
+
+def campaign_measures(folder: Path, n_runs: int) -> Iterator[Measure]:
+    campaign = a_campaign(folder, n_runs)
+    what, path = f"campaign of {len(campaign.table)} runs", folder / "campaign.html"
+    began = time.process_time()
+    write_campaign_report(campaign, path)
+    wrote = time.process_time() - began
+    yield Measure(f"{what}: writing the page", f"{wrote:.1f} s", "15 s", wrote / 15, math.inf)
+    size = path.stat().st_size / 1e6
+    yield Measure(f"{what}: its size", f"{size:.1f} MB", "30 MB", size / 30, 1.0)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="KTH alone")
+    parser.add_argument(
+        "--quick", action="store_true", help="KTH alone, and a campaign of 1000 runs"
+    )
     quick = parser.parse_args().quick
     program = shutil.which("chromium")
     if program is None:
@@ -113,7 +164,9 @@ def main() -> int:
         arguments = ["--no-sandbox"] if os.getuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=program, args=arguments)
         logs = list(LOGS)[: 1 if quick else None]
-        code = report(told for log in logs for told in measures(log, browser, Path(folder)))
+        place = Path(folder)
+        of_logs = (told for log in logs for told in measures(log, browser, place))
+        code = report(chain(of_logs, campaign_measures(place, 1000 if quick else 10_000)))
         browser.close()
     return code
 
