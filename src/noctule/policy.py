@@ -29,6 +29,9 @@ __all__ = [
     "ViewWindow",
 ]
 
+#: What a policy may add to the folder of a run: `pods.csv` by schedulers of Kubernetes.
+POLICY_FILE_NAMES = ("pods.csv",)
+
 Parameter = str | float | int | bool
 JobList = _core.JobList
 ViewJob = _core.ViewJob
@@ -60,7 +63,7 @@ class OutsidePolicy:
         return ""
 
     def files(self) -> Mapping[str, str]:
-        """Return what is to be in the folder of the run besides: texts by file name."""
+        """Return what is to be in the folder of the run besides: texts by POLICY_FILE_NAMES."""
         return {}
 
     def close(self) -> None:

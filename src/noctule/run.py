@@ -32,10 +32,9 @@ from noctule.formats.event_files import load_events
 from noctule.formats.platforms import load_platform
 from noctule.formats.rates import load_rates
 from noctule.formats.windows_toml import load_windows
-from noctule.kube.pod_history import PODS_FILE
 from noctule.output_file import put_folder_in_place
 from noctule.platform import Platform
-from noctule.policy import Policy, PolicySpec
+from noctule.policy import POLICY_FILE_NAMES, Policy, PolicySpec
 from noctule.power_files import POWER_FILE_NAMES
 from noctule.rates import NO_RATES, Rates
 from noctule.replay import session_file_names, session_folder, with_sessions
@@ -78,7 +77,7 @@ __all__ = [
 
 MANIFEST_FILE = "manifest.json"
 TIMING_FILE = "timing.json"
-_OUTPUTS = (*FILE_NAMES, *POWER_FILE_NAMES, *FOOTPRINT_FILE_NAMES, PODS_FILE)
+_OUTPUTS = (*FILE_NAMES, *POWER_FILE_NAMES, *FOOTPRINT_FILE_NAMES, *POLICY_FILE_NAMES)
 #: The files in the folder of a run; some of them only where energy, carbon or price was counted,
 #: or where schedulers of Kubernetes decided.
 RUN_FILES = (*_OUTPUTS, MANIFEST_FILE, TIMING_FILE)

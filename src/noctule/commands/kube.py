@@ -45,7 +45,7 @@ _SETTINGS = (
         type=click.Choice(["window", "exact"]),
         default="window",
         show_default=True,
-        help="Wait for timers of schedulers for a while after a change, or for all of them.",
+        help="Wait for timers of schedulers around changes, or for all of them.",
     ),
     click.option(
         "--window",
@@ -53,7 +53,7 @@ _SETTINGS = (
         default=12.0,
         show_default=True,
         metavar="S",
-        help="That while: a little more than the longest back-off.",
+        help="How long around them: a little more than the longest back-off.",
     ),
     click.option(
         "--gang-timeout",

@@ -126,6 +126,9 @@ class KubeScheduler(OutsidePolicy):
         timer = session.next_timer
         if not cluster.pending and not session.is_virtual:
             session.skip_to(now)
+        elif cluster.pending and self.settings.mode == "window":
+            self._catch_up(now)
+            timer = session.next_timer
         session.advance(now)
         is_resting = session.is_virtual and (timer is None or timer > now)
         if cluster.pass_time(now):
@@ -141,15 +144,20 @@ class KubeScheduler(OutsidePolicy):
 
     def explain_deadlock(self) -> str:
         """Say what Pods wait for."""
-        return "" if self._cluster is None else self._cluster.why_stuck()
+        if self._cluster is None or self._session is None:
+            return ""
+        refused = self._session.refused
+        told = self._cluster.why_stuck()
+        return f"{told}; the last binding that was refused: {refused.last}" if refused.n else told
 
     def warnings(self) -> list[str]:
         """Return what was odd, and who decided."""
         cluster = self._cluster
         told = list(self._notes)
-        if cluster is not None and cluster.n_refused:
-            bindings = "binding was" if cluster.n_refused == 1 else "bindings were"
-            told.append(f"{cluster.n_refused} {bindings} refused; {cluster.last_refusal}")
+        if self._session is not None and self._session.refused.n:
+            refused = self._session.refused
+            many = "1 binding was" if refused.n == 1 else f"{refused.n} bindings were"
+            told.append(f"{many} refused, the last of them: {refused.last}")
         if cluster is not None and cluster.held_seconds > 0.0:
             told.append(
                 f"pods held {cluster.held_seconds:.15g} node-seconds while others of their jobs "
@@ -200,7 +208,9 @@ class KubeScheduler(OutsidePolicy):
 
     def _refuse_unknown(self, cluster: Cluster, names: Sequence[str]) -> None:
         """Refuse jobs for schedulers that nobody starts: a file of profiles may know more names."""
-        has_profiles = any("config" in word for c in self.commands for word in c.words)
+        has_profiles = any(
+            word.partition("=")[0] == "--config" for c in self.commands for word in c.words
+        )
         unknown = sorted(cluster.schedulers - set(names))
         if names and unknown and not has_profiles:
             raise InputError(
@@ -230,6 +240,19 @@ class KubeScheduler(OutsidePolicy):
         started.extend(launcher.start(command) for command in self.commands)
         self._notes += [f"{name}: {version}" for name, version in launcher.versions.items()]
         session.begin(started[n_beside:])
+
+    def _catch_up(self, now: float) -> None:
+        """Let timers that were skipped be due early enough, so that nobody retries only now."""
+        session = self._session
+        assert session is not None
+        begin = now - self.settings.window
+        if session.next_timer is None or session.next_timer > begin:
+            return
+        session.advance(begin)
+        session.settle()
+        while session.next_timer is not None and session.next_timer < now:
+            session.advance(session.next_timer)
+            session.settle()
 
     def _tell(self, view: View, events: Sequence[Event], *, is_resting: bool) -> bool:
         """Tell one thing after the other; return whether schedulers rest as they did before."""

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from noctule.errors import DecisionError
 from noctule.kube.catalog import CRDS
 from noctule.kube.cluster_nodes import FAILED, UNAVAILABLE, ClusterNodes
 from noctule.kube.gangs import Away, Evicted, Gangs, Outcome, Ready, Recreated
@@ -37,7 +36,6 @@ from noctule.workload import JobId, Workload
 
 _NAMESPACE = "default"
 _MOST_ENDED = 500  # Pods of ended jobs that can still be looked at
-_MOST_REFUSED = 1000  # bindings in a row
 
 
 class Cluster:
@@ -46,8 +44,6 @@ class Cluster:
     Attributes:
         pending: names of Pods that exist and are not bound.
         history: what became of each Pod.
-        n_refused: bindings that were refused, in all.
-        last_refusal: why the latest one was, if any.
     """
 
     def __init__(
@@ -62,8 +58,6 @@ class Cluster:
         """Write the Nodes; jobs that name no scheduler are for the one given."""
         self.pending: dict[str, None] = {}
         self.history = PodHistory()
-        self.n_refused = 0
-        self.last_refusal = ""
         self.now = 0.0
         self._store = store
         self._settings = settings
@@ -98,7 +92,6 @@ class Cluster:
         self._lingering: dict[JobId, str] = {}  # ended, with an epilogue
         self._decisions: list[Decision] = []
         self._ended: deque[tuple[str, str]] = deque()
-        self._n_refused_in_a_row = 0
         store.on_bind = self._on_bind
         store.on_delete = self._on_delete
 
@@ -195,7 +188,8 @@ class Cluster:
 
     def why_stuck(self) -> str:
         """Say what pending Pods wait for, as far as schedulers have told."""
-        told = [text for text in (self._gangs.deadlocked(), self.last_refusal) if text]
+        deadlock = self._gangs.deadlocked()
+        told = [] if deadlock is None else [deadlock]
         for name in list(self.pending)[:3]:
             pod = self._store.get(PODS, name, _NAMESPACE) or {}
             conditions: Sequence[Mapping[str, Any]] = pod.get("status", {}).get("conditions") or ()
@@ -246,9 +240,7 @@ class Cluster:
         name = pod["metadata"]["name"]
         result = self._gangs.bind(name, node, self.now)
         if isinstance(result, Refusal):
-            self._note_refusal(result.message)
             return result
-        self._n_refused_in_a_row = 0
         self.pending.pop(name, None)
         self.history.bound(name, node, self.now)
         if isinstance(result, Ready):
@@ -258,16 +250,6 @@ class Cluster:
             else:
                 self._start(result)
         return None
-
-    def _note_refusal(self, message: str) -> None:
-        self.n_refused += 1
-        self._n_refused_in_a_row += 1
-        self.last_refusal = f"the last binding that was refused: {message}"
-        if self._n_refused_in_a_row >= _MOST_REFUSED:
-            raise DecisionError(
-                f"t={self.now:.15g}: {_MOST_REFUSED} bindings in a row had to be refused, "
-                f"the last of them: {message}"
-            )
 
     def _on_delete(self, pod: Mapping[str, Any], grace: float) -> Refusal | None:
         name = pod["metadata"]["name"]
@@ -312,6 +294,8 @@ class Cluster:
 
     def _show_started(self) -> None:
         """Tell that the Pods of started jobs run, unless they have ended meanwhile."""
+        if not self._started:
+            return
         started, self._started = self._started, []
         date = timestamp(self._store.now())
         for ready in started:

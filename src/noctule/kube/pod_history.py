@@ -8,9 +8,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from noctule.policy import POLICY_FILE_NAMES
 from noctule.workload import JobId
 
-PODS_FILE = "pods.csv"
+(PODS_FILE,) = POLICY_FILE_NAMES
 _COLUMNS = ("job_id", "pod", "node", "created", "bound", "started", "ended", "outcome")
 
 

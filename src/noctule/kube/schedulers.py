@@ -76,6 +76,7 @@ class Attached:
     name = "the scheduler"
     is_virtual = False
     exit_status = None
+    pid = n_runs = 0
 
     def __init__(self, speed: float, patience: float = 0.05) -> None:
         """Simulated time is real time, `speed` times as fast."""

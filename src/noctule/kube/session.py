@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import secrets
 import tempfile
 import time
@@ -16,27 +17,33 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from noctule.errors import NoctuleError, ProtocolError
+from noctule.errors import DecisionError, NoctuleError, ProtocolError
 from noctule.kube.api import Api
 from noctule.kube.http import Answer, Server, Stream
 from noctule.kube.http_reading import Request
+from noctule.kube.refusals import Refusal
 from noctule.kube.store import PODS, Store
+from noctule.kube.wires import is_under_way
 from noctule.vclock.clock import DEFAULT_START
 from noctule.vclock.failures import ProgramError
 from noctule.vclock.program import Idle
 
 _FIRST_NAP, _LONGEST_NAP = 0.000_05, 0.001
 _MOST_REQUESTS = 200_000  # between two moments of rest
+_MANY_REQUESTS = 1000  # of a program that is busy with nothing else
+_MOST_REFUSED = 100  # bindings in a row
 _WARM_UP = 5.0  # simulated seconds in which schedulers finish their start
 _LONGEST_START = 60.0  # simulated seconds after which one that does not watch counts as ready
-_TURNS = 4  # of the event loop, from a connection that comes to its first answer
-_GRID = 1000  # timers are waited for in steps of a millisecond
+_LONGEST_LINE = 300  # of a log
+_GRID = 200  # dates a second at which timers are waited for
+_SHORTEST_TIMER = 0.001
 
 
 class Program(Protocol):
     """A scheduler that was started, on one clock or another."""
 
     name: str
+    pid: int
     is_virtual: bool
 
     @property
@@ -46,6 +53,10 @@ class Program(Protocol):
     @property
     def exit_status(self) -> int | None:
         """None while it runs."""
+
+    @property
+    def n_runs(self) -> int:
+        """How often its threads had run when it was last seen idle."""
 
     def set_ticking(self, on: bool) -> None:
         """Whether readings of the clock are a nanosecond apart."""
@@ -72,6 +83,31 @@ class Access:
         self.kubeconfig = folder / "kubeconfig"
 
 
+class RefusedBindings:
+    """Bindings that had to be refused: one may be bad luck, many are a scheduler gone wrong.
+
+    Attributes:
+        n: how many there were.
+        last: why the latest one was refused; empty if none was.
+    """
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.n_in_a_row = 0
+        self.last = ""
+
+    def note(self, why: str, now: float) -> None:
+        """Count one."""
+        self.n += 1
+        self.n_in_a_row += 1
+        self.last = why
+        if self.n_in_a_row >= _MOST_REFUSED:
+            raise DecisionError(
+                f"t={now:.15g}: {_MOST_REFUSED} bindings in a row had to be refused, "
+                f"the last of them: {why}"
+            )
+
+
 class Session:
     """A store behind a server, and programs that use it.
 
@@ -79,14 +115,17 @@ class Session:
         is_virtual: whether the programs are on simulated time.
         store: what the programs see; its hooks are the caller's.
         n_requests: so many came in all.
+        refused: bindings that the API would not take.
     """
 
     def __init__(self, *, is_virtual: bool, stall_timeout: float) -> None:
         """Prepare an API; programs may take so many real seconds to come to rest."""
         self.is_virtual = is_virtual
         self.n_requests = 0
+        self.refused = RefusedBindings()
         self._stall_timeout = stall_timeout
         self._programs: Sequence[Program] = ()
+        self._beside: Sequence[Program] = ()  # those of them that schedulers talk to
         self._logs: Sequence[Path] = ()
         self._origin = 0.0  # of simulated time, on the clock of the programs
         self._next_timer: float | None = None
@@ -100,8 +139,17 @@ class Session:
     def handle(self, request: Request) -> Answer | Stream:
         """Note a request, and have it answered."""
         self.n_requests += 1
-        self._recent.append(f"{request.method} {request.target.partition('?')[0]}")
-        return self._api.handle(request)
+        target = request.target.partition("?")[0]
+        self._recent.append(f"{request.method} {target}")
+        if request.method != "POST" or not target.endswith(("/binding", "/bindings")):
+            return self._api.handle(request)
+        try:
+            answer = self._api.handle(request)
+        except Refusal as refusal:
+            self.refused.note(refusal.message, self.now)
+            raise
+        self.refused.n_in_a_row = 0
+        return answer
 
     def open(self) -> Access:
         """Begin to listen."""
@@ -124,6 +172,7 @@ class Session:
         """
         if not self._programs:
             self._programs = list(schedulers)
+        self._beside = [program for program in self._programs if program not in schedulers]
         for program in self._programs:
             program.set_ticking(False)
         self._become_ready(len(schedulers), math.inf if is_awaited else self._stall_timeout)
@@ -245,10 +294,13 @@ class Session:
 
     def _answer(self) -> None:
         """Let the server do what it can without waiting."""
-        assert self._loop is not None
-        for _ in range(_TURNS):
-            self._loop.call_soon(self._loop.stop)
-            self._loop.run_forever()
+        loop = self._loop
+        assert loop is not None
+        loop.call_soon(loop.stop)
+        loop.run_forever()
+        while asyncio.all_tasks(loop):  # connections that have come and cannot be seen yet
+            loop.call_soon(loop.stop)
+            loop.run_forever()
         failure = self._server.failure
         if isinstance(failure, NoctuleError):
             raise failure
@@ -257,25 +309,42 @@ class Session:
             raise self.complaint(f"a request failed here: {name}: {failure}") from failure
 
     def _on_grid(self, seconds: float) -> float | None:
-        """Return the date at which a timer is surely due.
+        """Return the date at which a timer is surely due, together with those close behind it.
 
         Go asks the kernel for whole milliseconds, rounded down, and asks again for the rest.
         """
         if seconds == math.inf:
             return None
-        return (math.ceil((self.now + seconds) * _GRID) + 1) / _GRID
+        return math.ceil((self.now + seconds + _SHORTEST_TIMER) * _GRID) / _GRID
 
     def _is_quiet(self) -> bool:
         return not self._server.unread_requests() and not self._server.unsent_bytes()
 
     def _timers(self) -> list[float] | None:
-        """Return when programs will go on by themselves; None if one of them works."""
+        """Return when programs will go on by themselves; None if one of them works.
+
+        Several of them may talk to each other, while it is one's turn to be looked at and then the
+        other's: hence a second look, at which nobody may have done anything since the first.
+        """
+        timers = self._looked_at()
+        if timers is None or len(self._programs) == 1:
+            return timers
+        if self._beside and (
+            is_under_way(program.pid for program in self._beside) or self._looked_at() is None
+        ):
+            return None
+        before = [program.n_runs for program in self._programs]
+        timers = self._looked_at()
+        is_same = before == [program.n_runs for program in self._programs]
+        return timers if is_same else None
+
+    def _looked_at(self) -> list[float] | None:
         timers = []
         for program in self._programs:
             try:
                 idle = program.poll_idle()
-            except ProgramError as error:
-                raise self.complaint(str(error)) from None
+            except ProgramError:
+                raise self.complaint(f"t={self.now:.15g}: {_ending(program)}") from None
             if idle is None:
                 return None
             if idle.next_timer is not None:
@@ -283,24 +352,37 @@ class Session:
         return timers
 
     def _refuse_stall(self, deadline: float, n_requests: int) -> None:
-        if n_requests > _MOST_REQUESTS:
+        is_late = time.monotonic() > deadline
+        if n_requests > (_MANY_REQUESTS if is_late else _MOST_REQUESTS):
             raise self.complaint(
-                f"{self._names()}: sent {n_requests} requests and did not come to rest, "
-                f"the last of them {'; '.join(self._recent)}"
+                f"t={self.now:.15g}: {self._names()}: sent {n_requests} requests and did not come "
+                f"to rest, the last of them {self._recent[-1]}"
             )
-        if time.monotonic() > deadline:
+        if is_late:
             reports = "; ".join(program.blocked_report() for program in self._programs)
-            raise self.complaint(f"{reports} (after {self._stall_timeout:g} s of real time)")
+            raise self.complaint(
+                f"t={self.now:.15g}: {reports} (after {self._stall_timeout:g} s of real time)"
+            )
 
     def _names(self) -> str:
         return ", ".join(program.name for program in self._programs)
 
 
+def _ending(program: Program) -> str:
+    status = program.exit_status
+    if status is not None and status < 0:
+        return f"{program.name} was ended by signal {-status}"
+    return f"{program.name} ended with exit status {status}"
+
+
 def _last_lines(log: Path, n_lines: int = 3) -> list[str]:
+    """Return what a log says of errors at its end, or its last lines."""
     try:
         with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - 4096))
+            file.seek(max(0, log.stat().st_size - 65536))
             lines = file.read().decode(errors="replace").splitlines()
     except OSError:
         return []
-    return [line.strip() for line in lines[-n_lines:] if line.strip()]
+    lines = [line.strip()[:_LONGEST_LINE] for line in lines if line.strip()]
+    errors = [line for line in lines if re.match(r"(?i)(error|panic|fatal)\b|[EF]\d{4} ", line)]
+    return (errors or lines)[-n_lines:]

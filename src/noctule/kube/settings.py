@@ -23,10 +23,10 @@ class Settings:
         clock: `virtual` puts schedulers on simulated time; `real` leaves them the wall clock.
         speed: simulated seconds that pass in a real one, with the real clock.
         mode: which timers of schedulers are waited for while Pods are pending: all of them
-            (`exact`), or those within `window` after something has changed, as trying again is in
-            vain later on.
-        window: how long retries go on after a change, in the mode of that name: a little more than
-            the longest back-off of a scheduler.
+            (`exact`), or those within `window` after something has changed and before something
+            does: retries between them are in vain, but move the back-offs of Pods.
+        window: how long schedulers go on after a change, and how long before the next one they are
+            woken, in the mode of that name: a little more than their longest back-off.
         gang_timeout: how long bound Pods of a job hold their nodes while others of it are pending;
             0 is forever.
         gang_backoff: after how long such a job's Pods are created again, doubling each time.

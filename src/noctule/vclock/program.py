@@ -109,6 +109,15 @@ class VirtualProgram:
         """The exit code, negative for a signal; None while the program runs."""
         return self._family.exit_status
 
+    @property
+    def n_runs(self) -> int:
+        """How often its threads had run when it was last seen idle.
+
+        Programs that talk to each other were idle together if each was twice in turn, and none ran
+        in between.
+        """
+        return self._threads.n_runs
+
     def set_ticking(self, on: bool) -> None:
         """Whether readings of the wall clock are a nanosecond apart from now on."""
         self.clock.ticking = on

@@ -68,6 +68,11 @@ class RealTimeProgram:
         """The exit code, negative for a signal; None while the program runs."""
         return self._family.exit_status
 
+    @property
+    def n_runs(self) -> int:
+        """Nothing to tell: idle is what has had its time."""
+        return 0
+
     def set_ticking(self, on: bool) -> None:
         """Nothing to do: the wall clock ticks."""
 

@@ -70,6 +70,11 @@ class Threads:
             return None
         return waits
 
+    @property
+    def n_runs(self) -> int:
+        """How often threads had been put on a processor when all of them were last seen waiting."""
+        return sum(int(runs.split()[2]) for _, runs, _ in self._seen.values())
+
     def described(self) -> list[str]:
         """What each thread does now, in words."""
         self._list()
