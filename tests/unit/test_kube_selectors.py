@@ -50,6 +50,7 @@ def test_field_selectors_compare_the_text_of_a_path(fields: str, selected: bool)
 @pytest.mark.parametrize(
     ("labels", "selected"),
     [
+        (" ", True),
         ("app=web", True),
         ("app==web,tier!=b", True),
         ("app = web , tier != a", False),
@@ -93,7 +94,21 @@ def test_a_field_selector_that_is_not_readable_is_refused(fields: str) -> None:
 
 @pytest.mark.parametrize(
     "labels",
-    ["a b", "a in b", "a in (b", "-a", "a=b c", "!a=b", ",a", "a in ((b))", "a=-x", "a>b", "a=%"],
+    [
+        "a b",
+        "a in b",
+        "a in (b",
+        "-a",
+        "a=b c",
+        "!a=b",
+        ",a",
+        "a in ((b))",
+        "a=-x",
+        "a>b",
+        "a=%",
+        "a,",
+        "a>-1",
+    ],
 )
 def test_a_label_selector_that_is_not_readable_is_refused(labels: str) -> None:
     with pytest.raises(Refusal, match="labelSelector") as refusal:

@@ -25,7 +25,7 @@ _LABEL_TERM = re.compile(
     rf"\s*(?:(?P<absent>!)\s*(?P<missing>{_LABEL_NAME})"
     rf"|(?P<key>{_LABEL_NAME})(?:\s*(?P<sign>!=|==|=)\s*(?P<value>[^\s,()!=]*)"
     rf"|\s+(?P<set>in|notin)\s*\((?P<values>[^()]*)\)"
-    rf"|\s*(?P<order>[<>])\s*(?P<bound>-?\d+))?)\s*"
+    rf"|\s*(?P<order>[<>])\s*(?P<bound>\d+))?)\s*"
 )
 
 
@@ -92,8 +92,10 @@ def _field_text(value: Any) -> str:
 
 def _label_tests(text: str) -> list[_Test]:
     tests: list[_Test] = []
+    if not text.strip():
+        return tests
     at = 0
-    while at < len(text):
+    while at <= len(text):
         found = _LABEL_TERM.match(text, at)
         if found is None or (found.end() < len(text) and text[found.end()] != ","):
             raise Refusal(

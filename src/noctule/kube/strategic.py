@@ -94,7 +94,8 @@ def _merge_field(merged: dict[str, Any], name: str, part: Any, named_by: dict[st
         merged[name] = _merge_objects(old if isinstance(old, dict) else {}, part, named_by)
     elif isinstance(part, list) and name in _SETS:
         known = old if isinstance(old, list) else []
-        merged[name] = known + [text for text in part if text not in known]
+        both = known + [text for text in part if text not in known]
+        merged[name] = _in_order(both, part, known, None)
     elif isinstance(part, list) and named_by.get(name):
         known = old if isinstance(old, list) else []
         merged[name] = _merge_lists(known, part, name, named_by)
@@ -107,7 +108,8 @@ def _merge_lists(
 ) -> list[Any]:
     key = named_by[name]
     if any(isinstance(part, dict) and part.get(_PATCH) == "replace" for part in patch):
-        return [part for part in patch if not (isinstance(part, dict) and _PATCH in part)]
+        plain = [part for part in patch if isinstance(part, dict) and _PATCH not in part]
+        return [_merge_objects({}, part, named_by) for part in plain]
     merged = list(old)
     places = {_name_of(element, key): place for place, element in enumerate(merged)}
     gone = set()
@@ -122,7 +124,8 @@ def _merge_lists(
             merged.append(_merge_objects({}, part, named_by))
         else:
             merged[place] = _merge_objects(merged[place], part, named_by)
-    return [element for place, element in enumerate(merged) if place not in gone]
+    left = [element for place, element in enumerate(merged) if place not in gone]
+    return _in_order(left, [part for part in patch if _PATCH not in part], old, key)
 
 
 def _name_of(element: Any, key: str) -> str | None:
@@ -146,38 +149,29 @@ def _put_in_order(
         elements = merged.get(name)
         if not isinstance(elements, list):
             continue
-        key = named_by.get(name) or None
-        order = {_label(mention, key): rank for rank, mention in enumerate(wanted)}
         was = old.get(name)
-        ranks_before = {
-            _label(element, key): rank
-            for rank, element in enumerate(was if isinstance(was, list) else [])
-        }
-        mentioned = [element for element in elements if _label(element, key) in order]
-        mentioned.sort(key=lambda element: order[_label(element, key)])
-        others = [element for element in elements if _label(element, key) not in order]
-        merged[name] = _interleaved(mentioned, others, ranks_before, key)
+        merged[name] = _in_order(
+            elements, wanted, was if isinstance(was, list) else [], named_by.get(name) or None
+        )
 
 
-def _interleaved(
-    mentioned: list[Any], others: list[Any], ranks_before: dict[str, int], key: str | None
-) -> list[Any]:
-    """Both lists in one; a mentioned element goes first only where it did so before."""
+def _in_order(elements: list[Any], wanted: list[Any], old: list[Any], key: str | None) -> list[Any]:
+    """The elements, those that are wanted in that order.
+
+    The others go before the first of these that they preceded in the old list, and after it
+    otherwise.
+    """
+    order = {_label(mention, key): rank for rank, mention in enumerate(wanted)}
+    before = {_label(element, key): rank for rank, element in enumerate(old)}
+    mentioned = [element for element in elements if _label(element, key) in order]
+    mentioned.sort(key=lambda element: order[_label(element, key)])
+    others = [element for element in elements if _label(element, key) not in order]
     ordered: list[Any] = []
-    waiting = iter(mentioned)
-    following = next(waiting, None)
-    for other in others:
-        other_rank = ranks_before.get(_label(other, key), len(ranks_before))
-        while following is not None:
-            rank = ranks_before.get(_label(following, key))
-            if rank is None or rank > other_rank:
-                break
-            ordered.append(following)
-            following = next(waiting, None)
-        ordered.append(other)
-    if following is not None:
-        ordered.append(following)
-    return [*ordered, *waiting]
+    while mentioned and others:
+        place = before.get(_label(mentioned[0], key), -1)
+        goes_first = before.get(_label(others[0], key), place) < place
+        ordered.append((others if goes_first else mentioned).pop(0))
+    return ordered + mentioned + others
 
 
 def _label(element: Any, key: str | None) -> str:
