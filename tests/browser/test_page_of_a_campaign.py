@@ -204,3 +204,28 @@ def test_the_table_of_runs_leads_to_the_page_of_a_run(open_page, campaign, tmp_p
     assert without.startswith(f"noctule report {campaign}/runs/")
     title = open_page(run).locator("h1").inner_text()
     assert title == "easy(order=fcfs), night(load=0.8), full, seed 1"
+
+
+@pytest.mark.parametrize(("by", "side"), [("policy", "x"), ("workload.load", "y")])
+def test_means_can_have_a_logarithmic_axis(by, side, open_page, campaign_page):
+    page = open_page(campaign_page, f"by={by}")
+    scale = f"noctule.means.figure.view.frame.{side}_scale.type"
+    range_ = f"noctule.means.figure.plot.{side}_range.start"
+    assert page.evaluate(scale) == "LinearScale"
+    page.locator("#axis").select_option("logarithmic")
+    settled(page)
+    assert page.evaluate(scale) == "LogScale"
+    assert page.evaluate(range_) > 0
+    point_at(page, "means", 0)
+    assert "axis=logarithmic" in page.evaluate("location.hash")
+    page.keyboard.press("Escape")
+    page.locator("#axis").blur()
+    page.keyboard.press("l")
+    settled(page)
+    assert page.evaluate(scale) == "LinearScale"
+
+
+def test_a_metric_with_zeros_keeps_its_linear_axis(open_page, campaign_page):
+    page = open_page(campaign_page, "metric=n_killed&axis=logarithmic")
+    assert page.evaluate("noctule.view.get('metric')") == "n_killed"
+    assert page.evaluate("noctule.means.figure.view.frame.x_scale.type") == "LinearScale"

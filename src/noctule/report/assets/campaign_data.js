@@ -77,6 +77,8 @@ class Campaign {
   }
 }
 
+const AXES = ["linear", "logarithmic"];
+
 // What is chosen on the page of a campaign: metric, parameter, colours, the metrics of the front, a filter.
 class CampaignView extends ViewState {
   constructor(campaign) {
@@ -86,6 +88,7 @@ class CampaignView extends ViewState {
       metric,
       by: campaign.parameters[0]?.name ?? null,
       within: "",
+      axis: AXES[0],
       x: metric,
       y: (campaign.metrics.find(({ name }) => name === "utilisation") ?? campaign.metrics[1] ?? named(metric))?.name ?? null,
       filter: "",
@@ -98,6 +101,7 @@ class CampaignView extends ViewState {
     if (name === "by") return this.campaign.parameters.map((parameter) => parameter.name);
     if (name === "within") return this.campaign.groupings(this.get("by"));
     if (name === "theme") return THEMES;
+    if (name === "axis") return AXES;
     return this.campaign.metrics.map((metric) => metric.name);
   }
 
@@ -117,7 +121,7 @@ class CampaignView extends ViewState {
 
   applyAddress(text) {
     const parts = new URLSearchParams(text);
-    for (const name of ["metric", "by", "within", "x", "y", "theme"]) {
+    for (const name of ["metric", "by", "within", "axis", "x", "y", "theme"]) {
       const told = parts.get(name);
       this.set(name, this.possible(name).includes(told) ? told : this.usual[name]);
     }

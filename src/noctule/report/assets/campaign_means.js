@@ -90,6 +90,23 @@ const curvesFigure = (rows, table, metric, numberOf) => {
   };
 };
 
+// The same figure with logarithms along one side, if all points have one; what reaches zero is cut
+// off at the least that is shown.
+const logarithmic = (figure, side) => {
+  const { points, segments, bands = [] } = figure;
+  if (!points.every((point) => point[side] > 0)) return figure;
+  const [first, second, axis] = [`${side}0`, `${side}1`, `${side}Axis`];
+  const ends = segments.flatMap((one) => [one[first], one[second]]);
+  const least = Math.min(...[...points.map((point) => point[side]), ...ends].filter((value) => value > 0));
+  const cut = (value) => Math.max(value, least);
+  return {
+    ...figure,
+    segments: segments.map((one) => ({ ...one, [first]: cut(one[first]), [second]: cut(one[second]) })),
+    bands: bands.map((band) => ({ ...band, lows: band.lows.map(cut), highs: band.highs.map(cut) })),
+    [axis]: { ...figure[axis], isLog: true },
+  };
+};
+
 const groupLegend = (table) =>
   table.within
     ? element(
@@ -143,7 +160,8 @@ addPanel({
       const drawn = isNumeric
         ? curvesFigure(rows, table, metric, (level) => campaign.numberOf(table.by, level))
         : rowsFigure(rows, limits, table, metric);
-      await figure.draw({ ...drawn, label: `${heading}; the numbers are in the table below` });
+      const shown = view.get("axis") === "linear" ? drawn : logarithmic(drawn, isNumeric ? "y" : "x");
+      await figure.draw({ ...shown, label: `${heading}; the numbers are in the table below` });
       notes.replaceChildren(...table.notes.filter((note) => note.endsWith(` ${metric.name}`)).map((note) => element("p", { class: "note" }, note)));
       const unbound = limits.map((row) => ({ ...row, group: "", level: `${row.level} (${row.bound})` }));
       page.meansTable = new SortedTable(target, {
@@ -153,7 +171,7 @@ addPanel({
         csvName: `${metric.name}.csv`,
       });
     });
-    view.on("metric by within", show);
+    view.on("metric by within axis", show);
     await show();
   },
 });

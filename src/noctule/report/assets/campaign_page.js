@@ -11,7 +11,7 @@ const buildCampaign = async () => {
   describeCampaign(page);
   buildCampaignControls(page);
   await buildPanels(document.getElementById("panels"), page);
-  keepAddress(view, "metric by within x y filter theme");
+  keepAddress(view, "metric by within axis x y filter theme");
   listenToKeys(CAMPAIGN_KEYS, page);
   buildSkipping();
   document.documentElement.dataset.state = "ready";
@@ -48,7 +48,7 @@ const fillChoice = (select, view, name, text) => {
 };
 
 const buildCampaignControls = ({ view, campaign }) => {
-  const choices = { metric: metricText, by: (name) => name, within: (name) => name || "nothing" };
+  const choices = { metric: metricText, by: (name) => name, within: (name) => name || "nothing", axis: (name) => name };
   for (const [name, text] of Object.entries(choices)) fillChoice(document.getElementById(name), view, name, text);
   document.querySelector(".controls").hidden = !campaign.tables.length;
   document.querySelector('[data-act="help"]').addEventListener("click", () => document.getElementById("help").showModal());
@@ -71,6 +71,7 @@ const CAMPAIGN_KEYS = {
   M: step("metric", -1),
   p: step("by", 1),
   P: step("by", -1),
+  l: step("axis", 1),
   c: step("within", 1),
   C: step("within", -1),
   "/": () => document.getElementById("filter").focus(),

@@ -30,14 +30,17 @@ class PointFigure {
   }
 
   // `points`: [{x, y, colour, facts, marker?, isHollow?}]; `segments`: [{x0, y0, x1, y1, colour, width, alpha}];
-  // `lines`: [{xs, ys, colour, dash?}]; `bands`: [{xs, lows, highs, colour}]; an axis: {label, names?, values?}.
+  // `lines`: [{xs, ys, colour, dash?}]; `bands`: [{xs, lows, highs, colour}]; an axis: {label, names?, values?, isLog?}.
   async draw({ points, segments = [], lines = [], bands = [], xAxis, yAxis, height, label }) {
     const former = this.figure;
     this.points = points;
+    const scaleOf = ({ isLog }) => (isLog ? new Bokeh.LogScale() : new Bokeh.LinearScale());
     const ends = (first, second) => segments.flatMap((one) => [one[first], one[second]]);
     const plot = new Bokeh.Plot({
       x_range: rangeAround([...points.map(({ x }) => x), ...ends("x0", "x1")], xAxis),
       y_range: rangeAround([...points.map(({ y }) => y), ...ends("y0", "y1"), ...bands.flatMap(({ lows, highs }) => [...lows, ...highs])], yAxis),
+      x_scale: scaleOf(xAxis),
+      y_scale: scaleOf(yAxis),
       height,
       sizing_mode: "stretch_width",
       toolbar_location: null,
@@ -132,19 +135,21 @@ const onPage = (place, target) => {
   return place;
 };
 
-const rangeAround = (values, { names }) => {
-  const known = values.filter(Number.isFinite);
+const rangeAround = (values, { names, isLog = false }) => {
+  const known = values.filter((value) => Number.isFinite(value) && (!isLog || value > 0));
   if (names) return new Bokeh.Range1d({ start: names.size - 0.4, end: -0.6 });
   const [least, most] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
+  if (isLog) return new Bokeh.Range1d({ start: least / 1.15, end: most * 1.15 });
   const margin = most > least ? 0.06 * (most - least) : Math.max(0.1 * Math.abs(most), 1e-9);
   return new Bokeh.Range1d({ start: least - margin, end: most + margin });
 };
 
-const axisOf = ({ label = "", names = null, values = null }) => {
+const axisOf = ({ label = "", names = null, values = null, isLog = false }) => {
   const formatter = names ? new NamesFormatter() : new NumberFormatter();
   if (names) formatter.names = names;
   // a label in dollars would be taken for a formula
-  const axis = new Bokeh.LinearAxis({ axis_label: new Bokeh.PlainText({ text: label }), formatter });
+  const Axis = isLog ? Bokeh.LogAxis : Bokeh.LinearAxis;
+  const axis = new Axis({ axis_label: new Bokeh.PlainText({ text: label }), formatter });
   if (names || values) axis.ticker = new Bokeh.FixedTicker({ ticks: values ?? [...names.keys()] });
   else axis.ticker.desired_num_ticks = 6;
   return axis;
