@@ -43,6 +43,7 @@ UNPLAYED = {
     "docs/reference/cli.md": {
         "noctule batsim -s": "tests/unit/test_batsim_command.py",
         "noctule batsim5": "tests/unit/test_edc_library.py",
+        "noctule kube": "tests/kube/test_scheduled_runs.py",
         "noctule serve-policy": "tests/unit/test_serve_policy.py",
         "noctule sessions": "docs/howto/find-sessions.md",
         "noctule verify": "tests/simgrid/test_verify.py",
