@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from noctule.console import plain_table
-from noctule.fidelity_reports import comparison_result
+from noctule.printing.fidelity import comparison_result
 from noctule.slurm.truth.compare import compare_with_truth
 from noctule.slurm.truth.sets import read_truth
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noctule.host_shares import parts_of_hosts
-from noctule.power_files import switching_dates
 from noctule.rates import Rates, amounts_of
 from noctule.record import Floats, has_ended
+from noctule.saved.power_text import switching_dates
 from noctule.schedule import Schedule
 from noctule.user_metrics import coded_users, sums_of_users
 

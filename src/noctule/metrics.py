@@ -22,9 +22,9 @@ from noctule import _core
 from noctule.errors import InputError
 from noctule.lateness import summed_up
 from noctule.offline_ceiling import offline_ceiling
-from noctule.power_files import switches_between
 from noctule.rates import NO_RATES, Rates, amounts_of
 from noctule.record import Floats, JobState, has_ended, is_attempt
+from noctule.saved.power_text import switches_between
 from noctule.schedule import Schedule
 
 __all__ = [

@@ -35,7 +35,6 @@ from noctule.formats.windows_toml import load_windows
 from noctule.output_file import put_folder_in_place
 from noctule.platform import Platform
 from noctule.policy import POLICY_FILE_NAMES, Policy, PolicySpec
-from noctule.power_files import POWER_FILE_NAMES
 from noctule.rates import NO_RATES, Rates
 from noctule.replay import session_file_names, session_folder, with_sessions
 from noctule.run_options import (
@@ -45,8 +44,9 @@ from noctule.run_options import (
     RunOptions,
     SimulationOptions,
 )
+from noctule.saved.power_text import POWER_FILE_NAMES
+from noctule.saved.text import FILE_NAMES
 from noctule.schedule import Schedule
-from noctule.schedule_files import FILE_NAMES
 from noctule.simulation import ProgressReport, Simulation
 from noctule.windows import Windows
 from noctule.workload import Workload

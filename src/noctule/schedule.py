@@ -19,19 +19,6 @@ import numpy.typing as npt
 from noctule._core import HostSet
 from noctule.errors import InputError
 from noctule.platform import MAX_HOSTS, Platform
-from noctule.power_files import (
-    ENERGY_FILE,
-    POWER_FILE,
-    POWER_FILE_NAMES,
-    POWER_STATES_FILE,
-    energy_text,
-    mean_watts_of,
-    power_states_text,
-    power_text,
-    switching_of,
-)
-from noctule.power_parquet import PARQUET_POWER_FILES, read_power_parquet, write_power_parquet
-from noctule.power_reading import read_power
 from noctule.record import (
     HOST_STATE_FIELDS,
     STATE_WORDS,
@@ -43,9 +30,35 @@ from noctule.record import (
     host_state_columns,
     host_states_of,
 )
-from noctule.schedule_columns import MAKERS
-from noctule.schedule_energy import SPENDINGS, Energy
-from noctule.schedule_files import (
+from noctule.saved.parquet import (
+    PARQUET_JOBS_FILE,
+    ParquetSchedule,
+    read_jobs_parquet,
+    read_parquet,
+    write_parquet,
+)
+from noctule.saved.power_parquet import PARQUET_POWER_FILES, read_power_parquet, write_power_parquet
+from noctule.saved.power_reading import read_power
+from noctule.saved.power_text import (
+    ENERGY_FILE,
+    POWER_FILE,
+    POWER_FILE_NAMES,
+    POWER_STATES_FILE,
+    energy_text,
+    mean_watts_of,
+    power_states_text,
+    power_text,
+    switching_of,
+)
+from noctule.saved.reading import (
+    JobFile,
+    n_hosts_of,
+    read_host_states,
+    read_jobs,
+    read_totals,
+    tables_of,
+)
+from noctule.saved.text import (
     FILE_NAMES,
     HOST_STATES_FILE,
     JOBS_FILE,
@@ -63,21 +76,8 @@ from noctule.schedule_files import (
     schedule_text,
     totals_of,
 )
-from noctule.schedule_parquet import (
-    PARQUET_JOBS_FILE,
-    ParquetSchedule,
-    read_jobs_parquet,
-    read_parquet,
-    write_parquet,
-)
-from noctule.schedule_reading import (
-    JobFile,
-    n_hosts_of,
-    read_host_states,
-    read_jobs,
-    read_totals,
-    tables_of,
-)
+from noctule.schedule_columns import MAKERS
+from noctule.schedule_energy import SPENDINGS, Energy
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from noctule.record import STATE_WORDS, Floats, JobsLike
-from noctule.schedule_files import RECORDED_SUBMIT_TIME
+from noctule.saved.text import RECORDED_SUBMIT_TIME
 
 if TYPE_CHECKING:
     from noctule.schedule import Schedule

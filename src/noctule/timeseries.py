@@ -16,8 +16,8 @@ import numpy.typing as npt
 from noctule import _core
 from noctule.errors import InputError
 from noctule.metrics import window_of
-from noctule.power_files import SWITCHED_ON
 from noctule.record import Floats, JobState
+from noctule.saved.power_text import SWITCHED_ON
 from noctule.schedule import Schedule
 
 __all__ = [

@@ -11,8 +11,8 @@ from browser_runs import HOSTILE
 from page_actions import facts_in, settled, table_rows
 
 from noctule.campaign import load_results
-from noctule.campaign_reports import show_result
 from noctule.plots import Point, pareto_front
+from noctule.printing.campaigns import show_result
 from noctule.report import load_campaign, write_campaign_report
 
 

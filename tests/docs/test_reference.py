@@ -42,18 +42,18 @@ from noctule.output_file import COMPRESSIONS
 from noctule.platform import Platform, PowerModel
 from noctule.policies.native import ALLOCATIONS, NATIVE_POLICIES
 from noctule.policies.orders import NAMED_ORDERS
-from noctule.power_files import (
+from noctule.rates import Rate, Rates
+from noctule.record import STATE_WORDS
+from noctule.saved.parquet import PARQUET_FILES
+from noctule.saved.power_parquet import PARQUET_POWER_FILES
+from noctule.saved.power_text import (
     ENERGY_COLUMNS,
     POWER_COLUMNS,
     POWER_FILE_NAMES,
     POWER_STATES_COLUMNS,
 )
-from noctule.power_parquet import PARQUET_POWER_FILES
-from noctule.rates import Rate, Rates
-from noctule.record import STATE_WORDS
+from noctule.saved.text import FILE_NAMES, FINAL_STATES, HOST_STATES_COLUMNS, JOBS_COLUMNS
 from noctule.schedule import COLUMNS
-from noctule.schedule_files import FILE_NAMES, FINAL_STATES, HOST_STATES_COLUMNS, JOBS_COLUMNS
-from noctule.schedule_parquet import PARQUET_FILES
 from noctule.simulation import Options
 from noctule.synthetic import MODELS, distributions
 from noctule.synthetic.arrivals import CYCLES

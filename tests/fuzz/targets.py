@@ -36,10 +36,10 @@ from noctule.formats.rates import load_rate
 from noctule.formats.saving import save_workload
 from noctule.formats.windows_toml import load_windows
 from noctule.platform import Host, HostKind, Hosts, Role, SleepState
-from noctule.platform_report import platform_result
 from noctule.policies import make_policy
 from noctule.policies.native import NATIVE_POLICIES
 from noctule.policy import PolicySpec
+from noctule.printing.platforms import platform_result
 from noctule.remote.batsim4_replies import ReplyReader
 from noctule.remote.batsim4_writing import BatsimSetup
 from noctule.remote.batsim5 import EdcScheduler, EdcSetup, Features, read_hello

@@ -10,8 +10,8 @@ import pytest
 from campaign_files import EXAMPLES, LOG
 
 from noctule.campaign import Tally
-from noctule.campaign_display import CampaignDisplay, duration_text
 from noctule.cli import main
+from noctule.printing.campaign_progress import CampaignDisplay, duration_text
 
 pytest.importorskip("pyarrow")
 

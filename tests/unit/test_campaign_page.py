@@ -15,10 +15,10 @@ from report_pages import Elements, allowed_hashes, unpacked
 from noctule.campaign import Campaign, LocalWorkers, load_results, run_campaign
 from noctule.campaign.results import results_so_far
 from noctule.campaign.store import Store
-from noctule.campaign_reports import show_result
 from noctule.cli import main
 from noctule.comparison import compare, compare_each
 from noctule.errors import InputError
+from noctule.printing.campaigns import show_result
 from noctule.report import campaign_text, load_campaign, write_campaign_report
 from noctule.report.watching import CampaignWatch
 

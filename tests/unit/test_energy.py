@@ -17,8 +17,8 @@ import noctule as nt
 from noctule import metrics
 from noctule.errors import InputError
 from noctule.messages import PowerStateChanged, SetPowerState, SimulationStarted, StartJob
-from noctule.power_files import ENERGY_FILE, POWER_FILE_NAMES, POWER_STATES_FILE
-from noctule.schedule_files import FILE_NAMES
+from noctule.saved.power_text import ENERGY_FILE, POWER_FILE_NAMES, POWER_STATES_FILE
+from noctule.saved.text import FILE_NAMES
 from noctule.workload import Compute, Delay, Request, Sequence
 
 RECORDED = Path(os.environ.get("NOCTULE_SHARED", "../shared")) / "vectors" / "batsim" / "v4"

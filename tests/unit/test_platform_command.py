@@ -15,8 +15,8 @@ from noctule.commands.platform import platform as command
 from noctule.formats.platforms import load_platform, save_platform
 from noctule.network import NumberedNames
 from noctule.platform import HostKind, Hosts, Platform
-from noctule.platform_report import kinds_by_name
 from noctule.plots.zones import lay_out, zones_figure
+from noctule.printing.platforms import kinds_by_name
 
 
 @pytest.fixture(autouse=True)

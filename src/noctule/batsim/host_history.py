@@ -17,8 +17,8 @@ import numpy.typing as npt
 from noctule._core import HostSet
 from noctule.batsim.witness import Availability, Witness
 from noctule.platform import HostKind, Hosts
-from noctule.power_files import SWITCHED_OFF, power_changes
 from noctule.record import Floats
+from noctule.saved.power_text import SWITCHED_OFF, power_changes
 from noctule.schedule import Schedule
 
 

@@ -18,13 +18,13 @@ import numpy.typing as npt
 from noctule.batsim.host_history import Change, ChangeKind, HostCensus, HostState
 from noctule.batsim.witness import Witness
 from noctule.record import Floats, JobState, has_ended
-from noctule.schedule import Schedule
-from noctule.schedule_files import (
+from noctule.saved.text import (
     FINAL_STATES,
     HOST_STATES_COLUMNS,
     JOBS_COLUMNS,
     csv_fields,
 )
+from noctule.schedule import Schedule
 from noctule.workload import JobId
 
 # what Batsim says of jobs that took no time

@@ -16,7 +16,7 @@ from noctule.batsim.outputs import (
     totals_of,
 )
 from noctule.batsim.paje import paje_text
-from noctule.power_files import (
+from noctule.saved.power_text import (
     ENERGY_FILE,
     POWER_STATES_FILE,
     energy_text,
@@ -24,7 +24,7 @@ from noctule.power_files import (
     power_states_text,
     switching_of,
 )
-from noctule.schedule_files import HOST_STATES_FILE, JOBS_FILE, SCHEDULE_FILE, schedule_text
+from noctule.saved.text import HOST_STATES_FILE, JOBS_FILE, SCHEDULE_FILE, schedule_text
 
 TRACE_FILE = "schedule.trace"
 #: All files that Batsim may write; its prefix and an underscore come before.

@@ -18,15 +18,15 @@ from noctule.batsim.outputs import (
     jobs_text,
     totals_of,
 )
-from noctule.power_files import (
+from noctule.saved.power_text import (
     ENERGY_FILE,
     POWER_STATES_COLUMNS,
     POWER_STATES_FILE,
     energy_text,
     mean_watts_of,
 )
+from noctule.saved.text import HOST_STATES_FILE, JOBS_FILE
 from noctule.schedule import Schedule
-from noctule.schedule_files import HOST_STATES_FILE, JOBS_FILE
 
 SUMMARY_FILE, EXECUTION_FILE = "schedule.json", "real_exec_info.json"
 #: All files that Batsim may write; its prefix comes directly before.

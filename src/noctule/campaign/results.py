@@ -19,7 +19,7 @@ from noctule.campaign.store import RESULTS_FILE, Numbers, Store
 from noctule.errors import InputError
 from noctule.metrics import ATTEMPTS, ENERGY, FOOTPRINT, METRICS, OFFLINE, REPLAY, Metric
 from noctule.rates import AMOUNTS
-from noctule.schedule_parquet import require_pyarrow
+from noctule.saved.parquet import require_pyarrow
 
 if TYPE_CHECKING:
     import pandas as pd

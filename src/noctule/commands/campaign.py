@@ -61,7 +61,7 @@ def plan(
     from noctule.campaign.local import usable_cores
     from noctule.campaign.plan import Plan
     from noctule.campaign.store import Store
-    from noctule.campaign_reports import plan_result
+    from noctule.printing.campaigns import plan_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         planned = Plan(Campaign.load(file, logs=logs))
@@ -106,8 +106,8 @@ def run(
 ) -> ExitCode:
     """Run what is missing of FILE.toml in DIR, and gather its results."""
     from noctule.campaign import Campaign, run_campaign
-    from noctule.campaign_display import CampaignDisplay
-    from noctule.campaign_reports import run_notes, tally_result
+    from noctule.printing.campaign_progress import CampaignDisplay
+    from noctule.printing.campaigns import run_notes, tally_result
 
     display = CampaignDisplay(silent=quiet or as_json)
     with speaking(as_json=as_json, quiet=quiet) as console:
@@ -206,7 +206,7 @@ def show(
     quiet: bool,
 ) -> ExitCode:
     """Compare the runs in DIR, with intervals and a verdict."""
-    from noctule.campaign_reports import show_result
+    from noctule.printing.campaigns import show_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         console.show(
@@ -227,7 +227,7 @@ def show(
 @output_options
 def methods(*, folder: str, as_json: bool, quiet: bool) -> ExitCode:
     """Print a paragraph for the methods section of a paper."""
-    from noctule.campaign_reports import methods_result
+    from noctule.printing.campaigns import methods_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         console.show(methods_result(folder))

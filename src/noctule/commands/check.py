@@ -32,7 +32,7 @@ def check(
     quiet: bool,
 ) -> ExitCode:
     """Say what the schedule in JOBS_CSV, from any simulator, breaks."""
-    from noctule.reports import check_result
+    from noctule.printing.runs import check_result
     from noctule.schedule import Schedule
     from noctule.testing.invariants import SIX_DECIMALS, check_schedule, has_whole_dates
 

@@ -14,7 +14,7 @@ from noctule.console import ExitCode, speaking
 @output_options
 def explain(*, directory: str, job_ids: tuple[str, ...], as_json: bool, quiet: bool) -> ExitCode:
     """Say why jobs of the run in DIR waited: intervals, each with its cause."""
-    from noctule.explain_reports import explanation_result
+    from noctule.printing.explanations import explanation_result
     from noctule.run_waits import load_waits
 
     with speaking(as_json=as_json, quiet=quiet) as console:

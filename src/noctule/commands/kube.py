@@ -192,7 +192,7 @@ def _run(
     options: RunOptions, policy: KubeScheduler, console: Any, output: str | None, *, force: bool
 ) -> None:
     from noctule import run as runs
-    from noctule.reports import describe_inputs, describe_run, run_result
+    from noctule.printing.runs import describe_inputs, describe_run, run_result
 
     told = options.platform == runs.PlatformOptions()
     execution = runs.execute(

@@ -33,13 +33,13 @@ def metrics(
     quiet: bool,
 ) -> ExitCode:
     """Measure the runs in DIR... and compare them in one table."""
-    from noctule.capacity_reports import capacity_result
     from noctule.footprint_files import load_saved_rates
     from noctule.metrics import summary
-    from noctule.reports import metrics_result
+    from noctule.printing.capacity import capacity_result
+    from noctule.printing.runs import metrics_result
+    from noctule.printing.users import users_result
     from noctule.run_waits import load_lost_capacity
     from noctule.schedule import Schedule
-    from noctule.user_reports import users_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         if by_user and lost:

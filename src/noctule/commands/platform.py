@@ -63,7 +63,7 @@ def show(
 ) -> ExitCode:
     """Show the hosts of FILE as a table, and its zones as a tree and as a picture."""
     from noctule.formats.platforms import load_platform
-    from noctule.platform_report import platform_result, route_result
+    from noctule.printing.platforms import platform_result, route_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         loaded = load_platform(

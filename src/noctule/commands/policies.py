@@ -12,7 +12,7 @@ from noctule.console import ExitCode, speaking
 @output_options
 def policies(*, as_json: bool, quiet: bool) -> ExitCode:
     """List the policies that --policy knows by name, and their parameters."""
-    from noctule.reports import policies_result
+    from noctule.printing.runs import policies_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         console.show(policies_result())

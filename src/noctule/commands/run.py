@@ -108,7 +108,7 @@ def _run(
     options: RunOptions, output: str | None, *, force: bool, watch: bool, as_json: bool, quiet: bool
 ) -> ExitCode:
     from noctule import run as runs
-    from noctule.reports import describe_inputs, describe_run, run_result
+    from noctule.printing.runs import describe_inputs, describe_run, run_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         if output is not None:
@@ -165,7 +165,7 @@ def _watched(
 def rerun(*, manifest: str, as_json: bool, quiet: bool) -> ExitCode:
     """Do a run again from its MANIFEST and tell whether its files come out the same."""
     from noctule import run as runs
-    from noctule.reports import rerun_result
+    from noctule.printing.runs import rerun_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         again = runs.rerun(manifest, progress=console.talk.progress())

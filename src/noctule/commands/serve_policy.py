@@ -39,9 +39,9 @@ def serve_policy(
     Ends with the simulation.
     """
     from noctule.policy import PolicySpec
+    from noctule.printing.runs import served_result
     from noctule.remote.endpoint import Answering
     from noctule.remote.serving import make_served, serve
-    from noctule.reports import served_result
 
     spec = PolicySpec.parse(policy)
     for option in options:

@@ -46,7 +46,7 @@ def sessions(
     quiet: bool,
 ) -> ExitCode:
     """Find the sessions of users in PATH, a log, or read them from PATH, a folder of files."""
-    from noctule.session_reports import describe_sessions, sessions_result
+    from noctule.printing.sessions import describe_sessions, sessions_result
     from noctule.sessions import save_sessions, session_stats
 
     _check_outputs(output, user, picture, force=force)
@@ -93,8 +93,8 @@ def _find(
 ) -> Sessions:
     from noctule.errors import InputError
     from noctule.formats import load_workload
+    from noctule.printing.traces import describe_reading
     from noctule.sessions import find_sessions
-    from noctule.trace_reports import describe_reading
     from noctule.units import DURATION
 
     if threshold is None:

@@ -51,7 +51,7 @@ def stats(
     quiet: bool,
 ) -> ExitCode:
     """Say what FILE looks like: load, sizes, runtimes, arrivals, users."""
-    from noctule.trace_reports import stats_result
+    from noctule.printing.traces import stats_result
     from noctule.traces import trace_stats
 
     with speaking(as_json=as_json, quiet=quiet) as console:
@@ -106,7 +106,7 @@ def check(
     quiet: bool,
 ) -> ExitCode:
     """Say what is odd about FILE: what cannot be, what is not known, what is unusual."""
-    from noctule.trace_reports import oddities_result
+    from noctule.printing.traces import oddities_result
     from noctule.traces import OddityLimits, find_oddities, load_raw
     from noctule.traces.oddities import MISSING
     from noctule.traces.quantities import duration_of
@@ -150,7 +150,7 @@ def convert(
     """
     from noctule.formats.swf import SwfRules
     from noctule.output_file import check_file
-    from noctule.trace_reports import written_result
+    from noctule.printing.traces import written_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         rules = SwfRules(
@@ -195,8 +195,8 @@ def _rules_used(
 
 def _convert_run(console: Console, directory: str, output: str, *, force: bool) -> None:
     from noctule.formats.saving import save_schedule
+    from noctule.printing.traces import run_written_result
     from noctule.schedule import Schedule
-    from noctule.trace_reports import run_written_result
 
     schedule = Schedule.load(directory)
     save_schedule(schedule, output, force=force)
@@ -223,7 +223,7 @@ def fetch(
     Without NAME, list the logs.
     """
     from noctule import archive
-    from noctule.trace_reports import describe_fetched, fetched_result, logs_result
+    from noctule.printing.traces import describe_fetched, fetched_result, logs_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         if name is None:

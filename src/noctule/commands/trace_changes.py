@@ -53,7 +53,7 @@ def slice_(
 ) -> ExitCode:
     """Write the jobs of FILE that meet all that is asked to another file."""
     from noctule.output_file import check_file
-    from noctule.trace_reports import written_result
+    from noctule.printing.traces import written_result
     from noctule.traces import from_zero, select
     from noctule.traces.quantities import ids_in, positions_in, time_of
 
@@ -113,7 +113,7 @@ def scale(
     """Write FILE with more load, longer or larger jobs; sizes first, then runtimes, then load."""
     from noctule.formats.headers import hosts_told
     from noctule.output_file import check_file
-    from noctule.trace_reports import written_result
+    from noctule.printing.traces import written_result
     from noctule.traces import scale_load, scale_runtimes, scale_sizes
     from noctule.traces.reading import machine_size
     from noctule.traces.scaling import factor_to_load
@@ -181,7 +181,7 @@ def extract(
     quiet: bool,
 ) -> ExitCode:
     """Find the busiest stretches of FILE that do not overlap, and write each to a file."""
-    from noctule.trace_reports import extracts_result
+    from noctule.printing.traces import extracts_result
     from noctule.traces import extract as cut_out
     from noctule.traces import find_extracts
     from noctule.traces.extraction import knows_waits
@@ -254,7 +254,7 @@ def merge(
 ) -> ExitCode:
     """Write the jobs of all FILEs to one file, with ids of their own."""
     from noctule.output_file import check_file
-    from noctule.trace_reports import written_result
+    from noctule.printing.traces import written_result
     from noctule.traces import merge as merged
 
     with speaking(as_json=as_json, quiet=quiet) as console:
@@ -285,7 +285,7 @@ def anonymise(
 ) -> ExitCode:
     """Write FILE with numbers instead of names, and without text."""
     from noctule.output_file import check_file
-    from noctule.trace_reports import written_result
+    from noctule.printing.traces import written_result
     from noctule.traces import anonymise as made_anonymous
 
     with speaking(as_json=as_json, quiet=quiet) as console:

@@ -72,7 +72,7 @@ def read_trace(
     console: Console, path: str, rules: SwfRules, *, speed: float | None = None
 ) -> Workload:
     """Read a trace, and say what was made of it."""
-    from noctule.trace_reports import describe_reading
+    from noctule.printing.traces import describe_reading
     from noctule.traces import at_speed, load_trace
 
     workload = load_trace(path, rules=rules)
@@ -91,7 +91,7 @@ def write_trace(
 ) -> Workload:
     """Write a trace, and say what the format has no place for; a Batsim workload begins at 0."""
     from noctule.formats.saving import format_of, lost_in, save_workload
-    from noctule.trace_reports import describe_losses
+    from noctule.printing.traces import describe_losses
     from noctule.traces import from_zero
 
     if format_of(output) == "json":

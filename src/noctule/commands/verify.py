@@ -61,7 +61,7 @@ def verify(
     """Simulate WORKLOAD on PLATFORM, do the same in SimGrid, and tell the largest difference."""
     from noctule.formats import load_workload
     from noctule.formats.platforms import load_platform
-    from noctule.reports import describe_inputs, describe_oddities, verification_result
+    from noctule.printing.runs import describe_inputs, describe_oddities, verification_result
     from noctule.simgrid import verification
     from noctule.simgrid.driver import Driver
 

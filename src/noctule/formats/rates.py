@@ -15,7 +15,7 @@ from pathlib import Path
 from noctule.errors import InputError
 from noctule.formats.headers import Headers, time_of_date
 from noctule.rates import Rate, Rates
-from noctule.schedule_reading import CsvTable
+from noctule.saved.reading import CsvTable
 
 __all__ = ["load_rate", "load_rates"]
 

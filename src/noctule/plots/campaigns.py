@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from noctule.campaign.about import About, read_about
 from noctule.campaign.results import DONE, load_results
-from noctule.campaign_reports import axes_of
 from noctule.comparison import summarise
 from noctule.errors import InputError
 from noctule.plots.style import PALETTE, figure_of, legend_above, line_style, save_figure
 from noctule.plots.texts import plain
 from noctule.plots.tradeoffs import Point, scale_of
+from noctule.printing.campaigns import axes_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from noctule.boxes import Boxes
 from noctule.external_events import ExternalEvents
 from noctule.metrics import Window
 from noctule.plots.texts import plain
-from noctule.power_files import SWITCHED_OFF, SWITCHED_ON, power_changes
+from noctule.saved.power_text import SWITCHED_OFF, SWITCHED_ON, power_changes
 from noctule.schedule import Schedule
 from noctule.windows import Maintenance, Windows
 

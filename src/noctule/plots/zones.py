@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from noctule.errors import InputError
 from noctule.network import Cluster, Zone
 from noctule.platform import HostKind, Platform
-from noctule.platform_report import kinds_by_name, zone_facts
+from noctule.printing.platforms import kinds_by_name, zone_facts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

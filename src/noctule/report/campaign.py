@@ -24,10 +24,10 @@ from noctule.campaign.grid import MAIN_AXES
 from noctule.campaign.methods import methods_paragraph
 from noctule.campaign.results import DONE, FAILED, load_results
 from noctule.campaign.store import JOBS_FILE, Store
-from noctule.campaign_reports import ALL_METRICS, axes_of, bound_means, verdict_text
 from noctule.comparison import Comparison, LevelSummary, compare_each, objective_of, summarise
 from noctule.comparison.axes import axis_of, shown
 from noctule.errors import InputError
+from noctule.printing.campaigns import ALL_METRICS, axes_of, bound_means, verdict_text
 from noctule.report.content import FORMAT
 from noctule.report.packing import PackedColumn, Packer, scale_of
 

@@ -22,8 +22,8 @@ from noctule.run import (
     windows_again,
     workload_again,
 )
+from noctule.saved.parquet import PARQUET_JOBS_FILE
 from noctule.schedule import Schedule
-from noctule.schedule_parquet import PARQUET_JOBS_FILE
 from noctule.windows import Windows
 from noctule.workload import Workload
 

@@ -37,8 +37,8 @@ def backtest(
     before noctule slurm whatif believes it.
     """
     from noctule.output_file import check_file
+    from noctule.printing.slurm import backtest_result, write_rows
     from noctule.slurm.answers.backtest import backtest_site, class_rows
-    from noctule.slurm_reports import backtest_result, write_rows
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         if csv_file is not None:

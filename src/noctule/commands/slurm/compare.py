@@ -32,7 +32,7 @@ def compare(
     Three times: with the passes at the dates of the log; with passes that the model triggers itself
     on the ticks of the log; and free runs, whose clocks begin anywhere. With --mode bsc just once.
     """
-    from noctule.fidelity_reports import bsc_result, comparison_result, describe_truth
+    from noctule.printing.fidelity import bsc_result, comparison_result, describe_truth
     from noctule.slurm.truth.compare import bsc_starts, compare_with_truth
     from noctule.slurm.truth.sets import read_truth
 

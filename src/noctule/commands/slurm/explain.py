@@ -40,7 +40,7 @@ def explain(
     **where: Any,
 ) -> ExitCode:
     """Say why jobs waited: intervals, each with its cause, that sum to the wait."""
-    from noctule.explain_reports import explanation_result
+    from noctule.printing.explanations import explanation_result
     from noctule.slurm.answers.waits.explain import explain_waits
 
     with speaking(as_json=as_json, quiet=quiet) as console:

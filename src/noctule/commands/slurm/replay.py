@@ -58,7 +58,7 @@ def replay(
     The jobs sleep as long as those of WORKLOAD run: it takes as long as the workload does. Ctrl-C
     cancels the jobs that were submitted.
     """
-    from noctule.fidelity_reports import replay_result
+    from noctule.printing.fidelity import replay_result
     from noctule.slurm.truth.controller import Controller
     from noctule.slurm.truth.live import LogFile, advice
     from noctule.slurm.truth.live import replay as replay_live

@@ -64,9 +64,9 @@ def whatif(
     An effect smaller than the backtest error of its class is not distinguishable.
     """
     from noctule.output_file import check_file
+    from noctule.printing.slurm import write_rows
+    from noctule.printing.whatif import effect_rows, whatif_result
     from noctule.slurm.answers.whatif import what_if
-    from noctule.slurm_reports import write_rows
-    from noctule.whatif_reports import effect_rows, whatif_result
 
     with speaking(as_json=as_json, quiet=quiet) as console:
         if csv_file is not None:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from noctule.power_files import NO_SWITCHING, Switching
 from noctule.record import Counts, Floats, JobState, RecordLike, has_ended
+from noctule.saved.power_text import NO_SWITCHING, Switching
 
 JOBS_FILE = "jobs.csv"
 SCHEDULE_FILE = "schedule.csv"

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from noctule.errors import InputError
-from noctule.power_files import (
+from noctule.record import Floats
+from noctule.saved.power_text import (
     ENERGY_COLUMNS,
     ENERGY_FILE,
     POWER_COLUMNS,
@@ -21,8 +22,7 @@ from noctule.power_files import (
     POWER_STATES_FILE,
     SWITCHED_OFF,
 )
-from noctule.record import Floats
-from noctule.schedule_reading import CsvTable, non_negative
+from noctule.saved.reading import CsvTable, non_negative
 
 if TYPE_CHECKING:
     from noctule._core import HostSet

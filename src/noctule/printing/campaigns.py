@@ -17,11 +17,11 @@ from noctule.campaign.grid import MAIN_AXES
 from noctule.campaign.methods import methods_paragraph
 from noctule.campaign.plan import Plan
 from noctule.campaign.results import DONE, load_results
-from noctule.campaign_display import duration_text
 from noctule.comparison import Comparison, Estimate, compare, summarise
 from noctule.console import Result, Table, number_text
 from noctule.errors import InputError
 from noctule.metrics import ATTEMPTS, ENERGY, FOOTPRINT, METRICS, OFFLINE, REPLAY
+from noctule.printing.campaign_progress import duration_text
 
 if TYPE_CHECKING:
     import pandas as pd

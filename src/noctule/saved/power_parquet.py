@@ -13,8 +13,8 @@ import numpy as np
 
 from noctule.errors import InputError
 from noctule.record import Floats, RecordLike
+from noctule.saved.parquet import ParquetTable, ParseHosts, require_pyarrow
 from noctule.schedule_energy import SPENDINGS
-from noctule.schedule_parquet import ParquetTable, ParseHosts, require_pyarrow
 
 PARQUET_ENERGY_FILE = "energy.parquet"
 PARQUET_POWER_FILE = "power.parquet"

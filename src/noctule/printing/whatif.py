@@ -7,16 +7,16 @@ from dataclasses import asdict
 from typing import Any
 
 from noctule.console import Result, Table, plain_table
-from noctule.slurm.answers.backtest import class_rows
-from noctule.slurm.answers.scheduler_work import WORK
-from noctule.slurm.answers.whatif import Answer, Effect, JobChange, WhatIf
-from noctule.slurm_reports import (
+from noctule.printing.slurm import (
     change_text,
     class_label,
     fewer_accounts,
     percent_text,
     seconds_text,
 )
+from noctule.slurm.answers.backtest import class_rows
+from noctule.slurm.answers.scheduler_work import WORK
+from noctule.slurm.answers.whatif import Answer, Effect, JobChange, WhatIf
 
 NOT_DISTINGUISHABLE = "not distinguishable"
 _HEADERS = ("mean waits (s)", "jobs", "present", "changed", "effect", "%", "backtest error")

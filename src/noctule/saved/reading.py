@@ -22,7 +22,7 @@ from noctule.compression import read_bytes
 from noctule.errors import InputError
 from noctule.platform import MAX_HOSTS
 from noctule.record import STATE_WORDS, Counts, Floats, JobState, PlainJobs, has_ended
-from noctule.schedule_files import (
+from noctule.saved.text import (
     FINAL_STATES,
     HOST_STATES_COLUMNS,
     RECORDED_SUBMIT_TIME,

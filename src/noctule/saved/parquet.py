@@ -27,8 +27,8 @@ from noctule.record import (
     RecordLike,
     host_state_columns,
 )
-from noctule.schedule_files import JobColumns, Totals
-from noctule.schedule_reading import JobFile
+from noctule.saved.reading import JobFile
+from noctule.saved.text import JobColumns, Totals
 
 PARQUET_JOBS_FILE = "jobs.parquet"
 PARQUET_HOST_STATES_FILE = "host_states.parquet"

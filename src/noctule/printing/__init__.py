@@ -1,0 +1,1 @@
+"""What commands found, as sentences, tables and data."""
