@@ -81,6 +81,23 @@ def hosts() -> Figure:
     return plots.gantt(schedule, window=span, colour="wait", stretches=stretches, columns=1)
 
 
+def sleeping() -> list[tuple[str, nt.Schedule]]:
+    platform = nt.Platform.homogeneous(32, power=POWER)
+    policies = {"easy": "easy", "OS": "easy(t_idle=300)", "weak OS": "easy(t_idle=6000)"}
+    return [
+        (name, nt.simulate(platform, workload(), policy, energy="exact"))
+        for name, policy in policies.items()
+    ]
+
+
+def cloud() -> Figure:
+    points = [
+        plots.Point(1000.0 * (i % 5), 0.8 + 0.01 * i, f"t_idle {i % 3}", mark=f"period {i % 4}")
+        for i in range(24)
+    ]
+    return plots.tradeoff(points, "mean_waiting_time", "joules", relative_to="easy", columns=1)
+
+
 FIGURES: Mapping[str, Callable[[], Figure]] = {
     "gantt": lambda: plots.gantt(runs(), window=Window(0, 6 * HOUR), columns=1),
     "hosts": hosts,
@@ -91,6 +108,11 @@ FIGURES: Mapping[str, Callable[[], Figure]] = {
     "waits": lambda: plots.waits(runs()[1:], by="size", columns=1),
     "slowdown": lambda: plots.slowdown(runs()[1:], columns=1),
     "changes": lambda: plots.changes(runs(), columns=1),
+    "cloud": cloud,
+    "months": lambda: plots.months(sleeping(), days=0.2, columns=1),
+    "month-tradeoffs": lambda: plots.month_tradeoffs(
+        sleeping(), days=0.4, numbers=[1, 3], columns=1
+    ),
 }
 
 

@@ -276,6 +276,18 @@ def test_the_front_has_the_runs_that_no_other_beats_in_both(axes):
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("mean waiting time (s)", "utilisation")
 
 
+def test_colours_tell_groups_and_shapes_tell_marks(axes):
+    points = [plots.Point(i, i, f"g{i // 2}", mark=f"m{i % 2}") for i in range(4)]
+    plots.draw_tradeoff(axes, points, "makespan", "joules", front=False, relative_to="easy")
+    shapes = [(line.get_color(), line.get_marker()) for line in axes.get_lines()[:4]]
+    assert shapes == [(plots.PALETTE[i], shape) for i in (0, 1) for shape in ("o", "s")]
+    assert labels(axes) == ["g0", "g1", "m0", "m1"]
+    assert axes.get_ylabel() == "energy / easy's"
+    many = [plots.Point(i, i, mark=f"m{i}") for i in range(8)]
+    with pytest.raises(InputError, match="tradeoff: got 8 marks, expected at most 7"):
+        plots.draw_tradeoff(axes, many, "makespan", "joules")
+
+
 def test_points_are_those_of_the_metrics(schedule):
     (point,) = plots.points_of([("a", schedule)], "mean_waiting_time", "makespan")
     assert (point.x, point.y, point.group) == (pytest.approx(140 / 3), 200, "a")

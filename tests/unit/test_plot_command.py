@@ -69,7 +69,9 @@ def test_the_kinds_of_pictures_are_in_the_help():
 
     listed = run("--help").stdout
     assert [
-        kind for kind in (*FIGURES, "changes", "tradeoff", "curves") if kind not in listed
+        kind
+        for kind in (*FIGURES, "changes", "tradeoff", "curves", "months", "month-tradeoffs")
+        if kind not in listed
     ] == []
 
 
@@ -116,6 +118,16 @@ def test_power_is_drawn_with_the_rates_of_the_runs(tmp_path):
     other = powered_run(tmp_path, "--carbon", "60")
     with pytest.raises(InputError, match="got runs with different series of carbon or price"):
         run("power", carbon, other, "-o", tmp_path / "x.png")
+
+
+def test_months_of_runs_are_drawn(tmp_path):
+    folders = [powered_run(tmp_path), powered_run(tmp_path, "--carbon", "50")]
+    for kind in (("months",), ("month-tradeoffs", "--month", "2", "--month", "1")):
+        target = tmp_path / f"{kind[0]}.png"
+        answer = run(*kind, *folders, "--days", 1, "-o", target, "--dpi", 50)
+        assert (answer.exit_code, answer.stdout) == (0, f"{target}: written\n")
+    with pytest.raises(InputError, match="month: got 99, expected one of 1 to "):
+        run("month-tradeoffs", *folders, "--days", 1, "--month", 99, "-o", target)
 
 
 def test_json_tells_what_was_drawn(tmp_path):

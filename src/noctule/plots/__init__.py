@@ -18,6 +18,14 @@ from noctule.plots.capacities import capacity, draw_capacity
 from noctule.plots.changes import changes, draw_changes
 from noctule.plots.gantt import COLOURINGS, draw_gantt, gantt
 from noctule.plots.loads import LOADS, draw_load, load
+from noctule.plots.months import (
+    RunMonth,
+    draw_month_tradeoff,
+    draw_months,
+    month_tradeoffs,
+    months,
+    run_months,
+)
 from noctule.plots.over_time import (
     demand,
     draw_demand,
@@ -51,6 +59,7 @@ __all__ = [
     "WAIT_CLASSES",
     "WIDTHS",
     "Point",
+    "RunMonth",
     "Runs",
     "Stretch",
     "capacity",
@@ -64,6 +73,8 @@ __all__ = [
     "draw_horizon",
     "draw_ladder",
     "draw_load",
+    "draw_month_tradeoff",
+    "draw_months",
     "draw_power",
     "draw_queue",
     "draw_slowdown",
@@ -75,10 +86,13 @@ __all__ = [
     "horizon",
     "ladder",
     "load",
+    "month_tradeoffs",
+    "months",
     "pareto_front",
     "points_of",
     "power",
     "queue",
+    "run_months",
     "save_figure",
     "slowdown",
     "stretches_of",

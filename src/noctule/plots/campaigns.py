@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noctule.campaign.about import About, read_about
+from noctule.campaign.grid import MAIN_AXES, matches
 from noctule.campaign.results import DONE, load_results
 from noctule.comparison import summarise
 from noctule.errors import InputError
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["campaign_points", "comparison", "curves", "draw_comparison", "draw_curves"]
+__all__ = ["Cloud", "campaign_points", "comparison", "curves", "draw_comparison", "draw_curves"]
 
 
 def save_comparison(
@@ -128,14 +131,106 @@ def draw_curves(
     legend_above(axes)
 
 
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """Which runs of a campaign are points, and what tells them apart.
+
+    Attributes:
+        by: the column by which colours differ; runs without a value in it are left out.
+        marks: the column by which shapes differ, likewise.
+        only: columns, and the values or patterns of which runs must have one.
+        relative_to: the policy whose runs the second metric is divided by, all else equal.
+    """
+
+    by: str = "policy"
+    marks: str | None = None
+    only: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    relative_to: str | None = None
+
+
 def campaign_points(
-    folder: str | os.PathLike[str], x: str, y: str, *, by: str = "policy"
+    folder: str | os.PathLike[str], x: str, y: str, cloud: Cloud | None = None
 ) -> list[Point]:
     """Return a point for each run of a campaign that is done, in the group of its level."""
-    _, table = _results(folder)
-    _check(folder, table, [x, y, by])
-    rows = zip(table[x].tolist(), table[y].tolist(), table[by].tolist(), strict=True)
-    return [Point(float(one), float(other), str(group)) for one, other, group in rows]
+    chosen = cloud or Cloud()
+    told, table = _results(folder)
+    axis_names = [chosen.by, *([chosen.marks] if chosen.marks else [])]
+    _check(folder, table, [x, y, *axis_names, *chosen.only])
+    if chosen.relative_to:
+        same = [name for name in (*MAIN_AXES, *told.options) if name != "policy"]
+        table = _relative(folder, table, y, chosen.relative_to, same)
+    for axis, wanted in chosen.only.items():
+        table = _having(folder, table, axis, wanted)
+    table = table.dropna(subset=axis_names)
+    columns = (table[name].tolist() for name in (x, y, chosen.by))
+    marks = table[chosen.marks].tolist() if chosen.marks else [""] * len(table)
+    return [
+        Point(
+            float(at),
+            float(height),
+            _level(chosen.by, group),
+            mark=_level(chosen.marks or "", mark),
+        )
+        for at, height, group, mark in zip(*columns, marks, strict=True)
+    ]
+
+
+def _relative(
+    folder: str | os.PathLike[str],
+    table: pd.DataFrame,
+    metric: str,
+    policy: str,
+    same: Sequence[str],
+) -> pd.DataFrame:
+    """Return a table in which a metric is divided by that of a policy's runs, all else equal."""
+    keys = list(zip(*(table[name].astype(object).fillna("") for name in same), strict=True))
+    policies, values = table["policy"].tolist(), table[metric].tolist()
+    whole = {
+        key: value for key, one, value in zip(keys, policies, values, strict=True) if one == policy
+    }
+    for key in keys:
+        if key not in whole:
+            told = zip(same, key, strict=True)
+            where = ", ".join(f"{name} {value}" for name, value in told if value != "")
+            raise InputError(f"{folder}: no run of policy {policy} with {where}, expected one")
+    shares = [
+        value / whole[key] if whole[key] else math.nan
+        for key, value in zip(keys, values, strict=True)
+    ]
+    return table.assign(**{metric: shares})
+
+
+def _having(
+    folder: str | os.PathLike[str], table: pd.DataFrame, axis: str, wanted: Sequence[str]
+) -> pd.DataFrame:
+    """Return the runs that have one of some values."""
+    kept = [any(_is(value, text) for text in wanted) for value in table[axis].tolist()]
+    if not any(kept):
+        levels = sorted(table[axis].dropna().unique().tolist(), key=_order)
+        some = ", ".join(map(str, levels[:6])) or "none"
+        got = " or ".join(wanted)
+        raise InputError(f"{folder}: no run left with {axis} {got}, expected one of {some}")
+    return table[kept]
+
+
+def _is(value: Any, text: str) -> bool:
+    """Tell whether a value is what a text says; of texts, whether it fits the pattern."""
+    if isinstance(value, str):
+        return matches(value, text)
+    if isinstance(value, bool):
+        return str(value).lower() == text.lower()
+    try:
+        return bool(value == float(text))
+    except ValueError:
+        return False
+
+
+def _level(axis: str, value: object) -> str:
+    """Return what a level is called in a legend: of numbers, with the name of their parameter."""
+    if isinstance(value, str):
+        return value
+    number = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{axis.rpartition('.')[2]} {number}"
 
 
 def _results(folder: str | os.PathLike[str]) -> tuple[About, pd.DataFrame]:

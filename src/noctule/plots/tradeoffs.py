@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noctule import metrics
 from noctule.comparison.objectives import objective_of
@@ -26,12 +26,17 @@ _JOULES = ((3.6e9, "MWh"), (3.6e6, "kWh"), (1.0, "J"))
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A run between two metrics: points of one group look alike, and those with a name bear it."""
+    """A run between two metrics.
+
+    Points of one group have one colour, those of one mark one shape, and those with a name bear it.
+    Where no point has a mark, groups have shapes, too.
+    """
 
     x: float
     y: float
     group: str = ""
     name: str = ""
+    mark: str = ""
 
 
 def tradeoff(
@@ -40,11 +45,12 @@ def tradeoff(
     y: str,
     *,
     front: bool = True,
+    relative_to: str = "",
     columns: int = 2,
 ) -> Figure:
     """Show runs between two metrics, as `draw_tradeoff` does."""
     with figure_of(1, 2.8, columns=columns) as (figure, (axes,)):
-        draw_tradeoff(axes, points, x, y, front=front)
+        draw_tradeoff(axes, points, x, y, front=front, relative_to=relative_to)
         return figure
 
 
@@ -64,34 +70,27 @@ def points_of(runs: Schedule | Runs, x: str, y: str) -> list[Point]:
 
 
 def draw_tradeoff(
-    axes: Axes, points: Sequence[Point], x: str, y: str, *, front: bool = True
+    axes: Axes,
+    points: Sequence[Point],
+    x: str,
+    y: str,
+    *,
+    front: bool = True,
+    relative_to: str = "",
 ) -> None:
     """Show runs between two metrics, and the front of those that no other beats in both.
 
-    Whether less or more of a metric is better is told by `noctule.comparison`.
+    Whether less or more of a metric is better is told by `noctule.comparison`. `relative_to` says
+    that the second one is a share of that of another run, and of which.
     """
     known = [p for p in points if math.isfinite(p.x) and math.isfinite(p.y)]
     if not known:
         raise InputError(f"tradeoff: no run has both {x} and {y}, expected at least one")
-    (per_x, label_x), (per_y, label_y) = (
-        scale_of(metric, [getattr(point, side) for point in known])
-        for metric, side in ((x, "x"), (y, "y"))
-    )
-    for i, group in enumerate(dict.fromkeys(point.group for point in known)):
-        mine = [point for point in known if point.group == group]
-        colour = PALETTE[i] if i < _MOST_GROUPS else OTHERS
-        axes.plot(
-            [point.x / per_x for point in mine],
-            [point.y / per_y for point in mine],
-            _MARKERS[i % len(_MARKERS)],
-            color=colour,
-            markersize=5 if len(known) <= 50 else 3,
-            markeredgecolor="white",
-            markeredgewidth=0.4,
-            alpha=0.9,
-            label=plain(group),
-            zorder=3,
-        )
+    per_x, label_x = scale_of(x, [point.x for point in known])
+    per_y, label_y = scale_of(y, [point.y for point in known])
+    if relative_to:
+        per_y, label_y = 1.0, f"{_words(y)} / {plain(relative_to, longest=24)}'s"
+    _draw_cloud(axes, known, per_x, per_y)
     if front:
         best = pareto_front(known, x, y)
         if len(best) > 1:
@@ -107,6 +106,35 @@ def draw_tradeoff(
     axes.margins(0.08)
     axes.grid(visible=True)
     legend_above(axes)
+
+
+def _draw_cloud(axes: Axes, points: Sequence[Point], per_x: float, per_y: float) -> None:
+    groups, marks = ({getattr(p, side): None for p in points} for side in ("group", "mark"))
+    if len(marks) > len(_MARKERS):
+        raise InputError(f"tradeoff: got {len(marks)} marks, expected at most {len(_MARKERS)}")
+    look: dict[str, Any] = {
+        "markersize": 5 if len(points) <= 50 else 3,
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.4,
+        "alpha": 0.9,
+    }
+    are_marked = list(marks) != [""]
+    for i, group in enumerate(groups):
+        colour = PALETTE[i] if i < _MOST_GROUPS else OTHERS
+        for j, mark in enumerate(marks):
+            mine = [point for point in points if (point.group, point.mark) == (group, mark)]
+            axes.plot(
+                [point.x / per_x for point in mine],
+                [point.y / per_y for point in mine],
+                _MARKERS[j if are_marked else i % len(_MARKERS)],
+                color=colour,
+                label=plain(group) if j == 0 else None,
+                zorder=3,
+                **look,
+            )
+    if are_marked:
+        for mark, shape in zip(marks, _MARKERS, strict=False):
+            axes.plot([], [], shape, color=GUIDE, label=plain(mark), **look)
 
 
 def pareto_front(points: Sequence[Point], x: str, y: str) -> list[Point]:
@@ -138,5 +166,8 @@ def scale_of(metric: str, values: Sequence[float]) -> tuple[float, str]:
         per, name = next((one for one in _JOULES if most >= one[0]), _JOULES[-1])
     elif unit == "W" and most >= 2000:
         per, name = 1000.0, "kW"
-    text = metric.replace("_", " ") if unit != "J" else metric.replace("joules", "energy")
-    return per, f"{text} ({name})" if name else text
+    return per, f"{_words(metric)} ({name})" if name else _words(metric)
+
+
+def _words(metric: str) -> str:
+    return metric.replace("joules", "energy").replace("_", " ")
