@@ -374,6 +374,20 @@ def power_night() -> Figure:
     return plots.power(runs, rates=rates, window=metrics.Window(2 * DAY, 6 * DAY))
 
 
+@cache
+def sleeping_kth() -> list[tuple[str, Schedule]]:
+    """Return KTH-SP2 under EASY and under three ways to switch hosts off."""
+    platform = load_platform(HERE.parent / "studies/shutdown/platforms/taurus-100.toml")
+    policies = {
+        "EASY": "easy",
+        "OS": "easy(t_idle=300)",
+        "weakOS": "easy(t_idle=6000)",
+        "inertial": "inertial(upper_bound=10000, period=300)",
+    }
+    workload = load_workload(log_path("KTH-SP2"))
+    return [(n, simulate(platform, workload, p, energy="exact")) for n, p in policies.items()]
+
+
 PICTURES: Mapping[str, Callable[[], Figure]] = {
     "gantt-night": lambda: plots.gantt(night_runs()),
     "utilisation-night": lambda: plots.utilisation(night_runs()),
@@ -390,6 +404,8 @@ PICTURES: Mapping[str, Callable[[], Figure]] = {
     "slowdown-night": lambda: plots.slowdown(night_runs()[:2]),
     "changes-night": lambda: plots.changes(night_runs()[::-1][:2]),
     "tradeoff-night": night_tradeoff,
+    "months-kth": lambda: plots.months(sleeping_kth()),
+    "month-tradeoffs-kth": lambda: plots.month_tradeoffs(sleeping_kth(), numbers=[2, 5, 9, 11]),
     "lublin": lublin,
     "cirne": cirne,
     "batsim2016": batsim2016,
