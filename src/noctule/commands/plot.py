@@ -26,6 +26,15 @@ if TYPE_CHECKING:
     from noctule.schedule import Schedule
 
 _CLASSES = ["user", "state", "profile", "size", "runtime", "walltime"]
+# kinds that have no options of their own
+_PLAIN = {
+    "utilisation": "Show the share of the hosts in use over time.",
+    "demand": "Show the hosts in use, and those asked for besides, over time.",
+    "horizon": "Show how long the waiting load would take as a liquid, over time.",
+    "ladder": "Show how many jobs had been submitted, started and ended up to each date.",
+    "slowdown": "Show the bounded slowdown of jobs against their sizes and runtimes.",
+    "energy": "Show how much all hosts had drawn up to each date.",
+}
 
 
 @click.group()
@@ -65,14 +74,6 @@ def gantt(*, picture: Picture, shown: Shown, colour: str) -> ExitCode:
 
 
 @plot.command()
-@shown_options
-@picture_options
-def utilisation(*, picture: Picture, shown: Shown) -> ExitCode:
-    """Show the share of the hosts in use over time."""
-    return _draw("utilisation", picture, shown)
-
-
-@plot.command()
 @click.option(
     "--unit",
     type=click.Choice(["jobs", "hosts"]),
@@ -85,30 +86,6 @@ def utilisation(*, picture: Picture, shown: Shown) -> ExitCode:
 def queue(*, picture: Picture, shown: Shown, unit: str) -> ExitCode:
     """Show how many jobs were waiting over time."""
     return _draw("queue", picture, shown, unit=unit)
-
-
-@plot.command()
-@shown_options
-@picture_options
-def demand(*, picture: Picture, shown: Shown) -> ExitCode:
-    """Show the hosts in use, and those asked for besides, over time."""
-    return _draw("demand", picture, shown)
-
-
-@plot.command()
-@shown_options
-@picture_options
-def horizon(*, picture: Picture, shown: Shown) -> ExitCode:
-    """Show how long the waiting load would take as a liquid, over time."""
-    return _draw("horizon", picture, shown)
-
-
-@plot.command()
-@shown_options
-@picture_options
-def ladder(*, picture: Picture, shown: Shown) -> ExitCode:
-    """Show how many jobs had been submitted, started and ended up to each date."""
-    return _draw("ladder", picture, shown)
 
 
 @plot.command()
@@ -162,25 +139,9 @@ def waits(*, picture: Picture, shown: Shown, by: str | None) -> ExitCode:
 @plot.command()
 @shown_options
 @picture_options
-def slowdown(*, picture: Picture, shown: Shown) -> ExitCode:
-    """Show the bounded slowdown of jobs against their sizes and runtimes."""
-    return _draw("slowdown", picture, shown)
-
-
-@plot.command()
-@shown_options
-@picture_options
 def power(*, picture: Picture, shown: Shown) -> ExitCode:
     """Show the power of all hosts over time, and the rates that the runs were given."""
     return _draw("power", picture, shown, rates=_common_rates(picture.directories))
-
-
-@plot.command()
-@shown_options
-@picture_options
-def energy(*, picture: Picture, shown: Shown) -> ExitCode:
-    """Show how much all hosts had drawn up to each date."""
-    return _draw("energy", picture, shown)
 
 
 def _draw(kind: str, picture: Picture, shown: Shown, **options: Any) -> ExitCode:
@@ -192,6 +153,18 @@ def _draw(kind: str, picture: Picture, shown: Shown, **options: Any) -> ExitCode
         return drawn
 
     return picture.save(figure)
+
+
+def _add_plain(kind: str, text: str) -> None:
+    @plot.command(kind, help=text)
+    @shown_options
+    @picture_options
+    def command(*, picture: Picture, shown: Shown) -> ExitCode:
+        return _draw(kind, picture, shown)
+
+
+for _kind, _text in _PLAIN.items():
+    _add_plain(_kind, _text)
 
 
 def _stretches(console: Console, directory: str, schedule: Schedule) -> list[Stretch]:

@@ -15,39 +15,16 @@ if TYPE_CHECKING:
     from noctule.plots.replays import Groups
 
 
-@click.command()
-@picture_options
-def submissions(*, picture: Picture) -> ExitCode:
-    """Show how many jobs a day were submitted over time."""
-    return _draw("submissions", picture)
-
-
-@click.command()
-@picture_options
-def cumulative(*, picture: Picture) -> ExitCode:
-    """Show how many jobs were submitted, and finished, up to each date."""
-    return _draw("cumulative", picture)
-
-
-@click.command("mean-lateness")
-@picture_options
-def mean_lateness(*, picture: Picture) -> ExitCode:
-    """Show the mean lateness of each user, beside the number of her jobs."""
-    return _draw("mean-lateness", picture)
-
-
-@click.command("additional-lateness")
-@picture_options
-def additional_lateness(*, picture: Picture) -> ExitCode:
-    """Show the additional lateness of each user, beside the number of her jobs."""
-    return _draw("additional-lateness", picture)
-
-
-@click.command("lateness-spread")
-@picture_options
-def lateness_spread(*, picture: Picture) -> ExitCode:
-    """Show the distribution of users' additional lateness."""
-    return _draw("lateness-spread", picture)
+# kinds that have no options of their own
+_PLAIN = {
+    "submissions": "Show how many jobs a day were submitted over time.",
+    "cumulative": "Show how many jobs were submitted, and finished, up to each date.",
+    "mean-lateness": "Show the mean lateness of each user, beside the number of her jobs.",
+    "additional-lateness": "Show the additional lateness of each user, beside her number of jobs.",
+    "lateness-spread": "Show the distribution of users' additional lateness.",
+    "arrivals": "Show when each user submitted for the first time.",
+    "scaling": "Show the additional lateness of ever longer parts of a log.",
+}
 
 
 @click.command()
@@ -83,20 +60,6 @@ def rebound(*, picture: Picture, months: tuple[float, ...]) -> ExitCode:
     return _draw("rebound", picture, lengths=lengths or [None])
 
 
-@click.command()
-@picture_options
-def arrivals(*, picture: Picture) -> ExitCode:
-    """Show when each user submitted for the first time."""
-    return _draw("arrivals", picture)
-
-
-@click.command()
-@picture_options
-def scaling(*, picture: Picture) -> ExitCode:
-    """Show the additional lateness of ever longer parts of a log."""
-    return _draw("scaling", picture)
-
-
 @click.command("session-graphs")
 @picture_options
 def session_graphs(*, picture: Picture) -> ExitCode:
@@ -113,19 +76,13 @@ def session_graphs(*, picture: Picture) -> ExitCode:
     return picture.save(figure)
 
 
-COMMANDS = (
-    submissions,
-    cumulative,
-    mean_lateness,
-    additional_lateness,
-    lateness_spread,
-    session_graphs,
-    differences,
-    week,
-    rebound,
-    arrivals,
-    scaling,
-)
+def _plain(kind: str, text: str) -> click.Command:
+    @click.command(kind, help=text)
+    @picture_options
+    def command(*, picture: Picture) -> ExitCode:
+        return _draw(kind, picture)
+
+    return command
 
 
 def _draw(kind: str, picture: Picture, **options: Any) -> ExitCode:
@@ -147,3 +104,12 @@ def _groups(kind: str, directories: tuple[str, ...]) -> Groups:
         if is_campaign(path):
             groups += kept_runs(path, join_parts=kind == "scaling")
     return groups
+
+
+COMMANDS = (
+    *(_plain(kind, text) for kind, text in _PLAIN.items()),
+    session_graphs,
+    differences,
+    week,
+    rebound,
+)
