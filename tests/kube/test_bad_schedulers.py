@@ -92,6 +92,7 @@ def test_one_that_floods_the_api_is_stopped():
         ("", {}, "kube: got no scheduler, expected a command such as kube-scheduler"),
         ("nonesuch --v=2", {}, "nonesuch: found no such program, expected a program"),
         ("'x", {}, "scheduler default-scheduler: No closing quotation, expected a command"),
+        ("x", {"beside": "'y"}, "beside: No closing quotation, expected a command"),
         ("x", {"mode": "fast"}, "kube: mode: got 'fast', expected window or exact"),
         ("x", {"speed": 0.0}, "kube: speed: got 0.0, expected a number above 0"),
         ("x", {"grace": -1}, "kube: grace: got -1, expected a number >= 0"),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from scheduled_runs import column, job, needs_simulated_time, scheduled, starts, tiny
 
 from noctule.cli import main
 from noctule.errors import DeadlockError
+from noctule.kube.session import Session
 
 WORKLOAD = {
     "nb_res": 2,
@@ -100,6 +103,42 @@ def test_ctrl_c_ends_the_run_and_the_scheduler(tmp_path):
     assert (run.returncode, said.strip()) == (130, b"noctule: interrupted")
     assert not running(str(tmp_path))
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_nobody_attaches_ends_the_wait(tmp_path):
+    workload = tmp_path / "w.json"
+    workload.write_text(json.dumps(WORKLOAD))
+    words = ["kube", str(workload), "-o", str(tmp_path / "out"), "--attach"]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "noctule", *words], stderr=subprocess.PIPE, text=True
+    )
+    assert run.stderr is not None
+    try:
+        said = list(iter(run.stderr.readline, "waiting for a scheduler that watches pods\n"))
+        run.send_signal(signal.SIGINT)
+        _, end = run.communicate(timeout=20)
+    finally:
+        run.kill()
+    assert (run.returncode, end) == (130, "\nnoctule: interrupted\n")
+    [kubeconfig] = [line.split()[1] for line in said if line.startswith("kubeconfig: ")]
+    assert not Path(kubeconfig).parent.exists()
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_answer_that_is_interrupted_does_not_keep_the_api_from_its_end(monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    loop = asyncio.new_event_loop()
+    monkeypatch.setattr(asyncio, "new_event_loop", lambda: loop)
+    session = Session(is_virtual=False, stall_timeout=5.0)
+    folder = session.open().folder
+    loop.call_soon(interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.settle()
+    session.close()
+    assert not folder.exists()
 
 
 def running(mark: str) -> list[str]:

@@ -23,6 +23,7 @@ from noctule.kube.schedulers import (
     Attached,
     Launcher,
     commands_of,
+    words_of,
     write_kubeconfig,
 )
 from noctule.kube.session import Access, Program, Session
@@ -76,7 +77,7 @@ class KubeScheduler(OutsidePolicy):
         """
         self.settings = Settings.read(settings)
         self.commands = [*commands_of(command), *commands_of(schedulers)]
-        self._beside = [shlex.split(line) for line in beside.splitlines() if line.strip()]
+        self._beside = [words_of("beside", line) for line in beside.splitlines() if line.strip()]
         self._attach = attach
         self._log = log
         self._announce = announce or (lambda _: None)

@@ -60,14 +60,19 @@ def commands_of(text: str) -> list[Command]:
     for line in filter(None, map(str.strip, text.splitlines())):
         named = re.match(r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?)=(?=\S)", line)
         name = named[1] if named else DEFAULT_NAME
-        try:
-            words = shlex.split(line[named.end() :] if named else line)
-        except ValueError as error:
-            raise InputError(f"scheduler {name}: {error}, expected a command") from None
+        words = words_of(f"scheduler {name}", line[named.end() :] if named else line)
         if name in (other.name for other in found):
             raise InputError(f"scheduler {name}: given twice, expected one command for each name")
         found.append(Command(name, tuple(words)))
     return found
+
+
+def words_of(what: str, line: str) -> list[str]:
+    """Split a command as a shell would; an error says whose it is."""
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise InputError(f"{what}: {error}, expected a command") from None
 
 
 class Attached:

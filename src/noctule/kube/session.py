@@ -296,11 +296,9 @@ class Session:
         """Let the server do what it can without waiting."""
         loop = self._loop
         assert loop is not None
-        loop.call_soon(loop.stop)
-        loop.run_forever()
+        _turn(loop)
         while asyncio.all_tasks(loop):  # connections that have come and cannot be seen yet
-            loop.call_soon(loop.stop)
-            loop.run_forever()
+            _turn(loop)
         failure = self._server.failure
         if isinstance(failure, NoctuleError):
             raise failure
@@ -366,6 +364,15 @@ class Session:
 
     def _names(self) -> str:
         return ", ".join(program.name for program in self._programs)
+
+
+def _turn(loop: asyncio.AbstractEventLoop) -> None:
+    """Let a loop go round once; one that is interrupted can be used again."""
+    stop = loop.call_soon(loop.stop)
+    try:
+        loop.run_forever()
+    finally:
+        stop.cancel()
 
 
 def _ending(program: Program) -> str:
