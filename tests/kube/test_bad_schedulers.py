@@ -37,6 +37,13 @@ def test_one_that_ends_is_told_with_its_last_words():
     assert told == f"t=0: {name} ended with exit status 3; its log ends: out of ideas"
 
 
+def test_one_that_ends_well_without_a_request_is_no_scheduler():
+    assert complaint("true", ProtocolError) == (
+        "t=0: true ended with exit status 0 without a request, "
+        "expected a scheduler that goes on until it is ended"
+    )
+
+
 def test_one_that_never_asks_for_anything_is_no_scheduler():
     told = complaint(tiny("silent"), ProtocolError)
     assert "asked for nothing, expected a scheduler that watches pods" in told

@@ -342,7 +342,7 @@ class Session:
             try:
                 idle = program.poll_idle()
             except ProgramError:
-                raise self.complaint(f"t={self.now:.15g}: {_ending(program)}") from None
+                raise self.complaint(f"t={self.now:.15g}: {self._ending(program)}") from None
             if idle is None:
                 return None
             if idle.next_timer is not None:
@@ -362,6 +362,15 @@ class Session:
                 f"t={self.now:.15g}: {reports} (after {self._stall_timeout:g} s of real time)"
             )
 
+    def _ending(self, program: Program) -> str:
+        status = program.exit_status
+        if status is not None and status < 0:
+            return f"{program.name} was ended by signal {-status}"
+        told = f"{program.name} ended with exit status {status}"
+        if status == 0 and not self.n_requests:
+            told += " without a request, expected a scheduler that goes on until it is ended"
+        return told
+
     def _names(self) -> str:
         return ", ".join(program.name for program in self._programs)
 
@@ -373,13 +382,6 @@ def _turn(loop: asyncio.AbstractEventLoop) -> None:
         loop.run_forever()
     finally:
         stop.cancel()
-
-
-def _ending(program: Program) -> str:
-    status = program.exit_status
-    if status is not None and status < 0:
-        return f"{program.name} was ended by signal {-status}"
-    return f"{program.name} ended with exit status {status}"
 
 
 def _last_lines(log: Path, n_lines: int = 3) -> list[str]:
