@@ -106,10 +106,10 @@ def test_ctrl_c_ends_the_run_and_the_scheduler(tmp_path):
 
 
 @pytest.mark.slow
-def test_ctrl_c_while_nobody_attaches_ends_the_wait(tmp_path):
+def test_a_scheduler_to_attach_is_told_where_even_quietly_and_ctrl_c_ends_the_wait(tmp_path):
     workload = tmp_path / "w.json"
     workload.write_text(json.dumps(WORKLOAD))
-    words = ["kube", str(workload), "-o", str(tmp_path / "out"), "--attach"]
+    words = ["kube", str(workload), "-o", str(tmp_path / "out"), "--attach", "--quiet"]
     run = subprocess.Popen(
         [sys.executable, "-m", "noctule", *words], stderr=subprocess.PIPE, text=True
     )
@@ -121,8 +121,8 @@ def test_ctrl_c_while_nobody_attaches_ends_the_wait(tmp_path):
     finally:
         run.kill()
     assert (run.returncode, end) == (130, "\nnoctule: interrupted\n")
-    [kubeconfig] = [line.split()[1] for line in said if line.startswith("kubeconfig: ")]
-    assert not Path(kubeconfig).parent.exists()
+    assert said[0].startswith("API at http://127.0.0.1:")
+    assert not Path(said[1].removeprefix("kubeconfig: ").strip()).parent.exists()
     assert not (tmp_path / "out").exists()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -170,7 +171,7 @@ def kube(
             beside="\n".join(beside),
             attach=attach,
             log=scheduler_log,
-            announce=console.talk.note,
+            announce=partial(click.echo, err=True),  # also where nothing else is told
             **settings,
         )
         options = runs.RunOptions(
