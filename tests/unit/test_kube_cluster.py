@@ -198,6 +198,7 @@ def test_partial_gangs_that_wait_for_each_other_are_named():
     small.bind("w0-d-0", "host1")
     assert small.cluster.next_deadline() is None
     assert small.cluster.why_stuck().startswith(
-        "partial gangs that can never be complete: job B has 1 of 2 pods bound and holds host0; "
+        "partial gangs that can never be complete hold nodes on which nothing runs: "
+        "job B has 1 of 2 pods bound and holds host0; "
         "job D has 1 of 2 pods bound and holds host1; pod w0-b-1 is pending: "
     )

@@ -184,7 +184,7 @@ def test_gangs_that_hold_what_the_other_needs_are_named():
     assert of.deadlocked() is None  # n3 lets job a start
     of.bind("b-1", "n3", 0.0)
     assert of.deadlocked() == (
-        "partial gangs that can never be complete: "
+        "partial gangs that can never be complete hold nodes on which nothing runs: "
         "job a has 2 of 3 pods bound and holds n0, n1; job b has 2 of 3 pods bound and holds n2, n3"
     )
 

@@ -375,4 +375,7 @@ def _told(stuck: list[_Gang]) -> str:
         parts.append(f"job {gang.job_id} has {bound} and holds {nodes}")
     if len(stuck) > 5:
         parts.append(f"{len(stuck) - 5} more")
-    return "partial gangs that can never be complete: " + "; ".join(parts)
+    return (
+        "partial gangs that can never be complete hold nodes on which nothing runs: "
+        + "; ".join(parts)
+    )
