@@ -309,10 +309,12 @@ def test_up_and_down_move_over_hosts_that_are_out_of_sight(open_page, night_page
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     assert page.evaluate(hosts) == [0, 50]
+    settled(page)
     assert page.evaluate("scrollY") == 0
     # with no hosts further down, the key scrolls the page as ever
     page.keyboard.press("ArrowDown")
-    page.wait_for_function("scrollY > 0")
+    settled(page)
+    assert page.evaluate("scrollY") > 0
     assert page.evaluate(hosts) == [0, 50]
 
 
