@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from noctule.comparison import resampling
+from noctule.comparison.axes import axis_of
 from noctule.comparison.corrections import holm, level_of_the_rest
 from noctule.comparison.effects import cohens_dz, rank_biserial, units_needed
 from noctule.comparison.resampling import (
@@ -170,3 +173,19 @@ def test_the_draws_of_a_column_do_not_depend_on_its_neighbours():
 def test_units_with_other_strata_are_not_drawn_together():
     batches = list(in_batches([units(1, 2), units(1, 2, 3), units(4, 5)]))
     assert [members for members, _ in batches] == [[0, 2], [1]]
+
+
+def test_draws_that_were_kept_are_those_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    several = units(1, 2, 4, 8, 16, 32, sizes=(2, 4))
+    kept = [bootstrap_means(several, 500, 7) for _ in range(2)]
+    monkeypatch.setattr(resampling, "_MOST_KEPT", 0)
+    anew = bootstrap_means(several, 500, 7)
+    assert kept[0].tolist() == kept[1].tolist() == anew.tolist()
+    assert bootstrap_means(several, 500, 8).tolist() != anew.tolist()
+
+
+def test_an_axis_tells_truth_values_from_numbers_and_not_wholes_from_floats() -> None:
+    table = pd.DataFrame({"x": pd.Series([True, 1, 1.0, None, "1", True], dtype=object)})
+    axis = axis_of(table, "x")
+    assert axis.values == (1, True, "1", None)
+    assert axis.codes.tolist() == [1, 0, 0, 3, 2, 1]

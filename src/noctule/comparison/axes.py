@@ -16,6 +16,7 @@ from noctule.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 Value = Any  # what a cell of an axis holds: a text, a number, a truth value, or None
 
 
@@ -30,10 +31,17 @@ class Axis:
 
 def axis_of(table: pd.DataFrame, name: str) -> Axis:
     """Read a column, so that neither the order of the rows nor the type of a number matters."""
-    cells = [_canonical(value, name) for value in table[name].tolist()]
-    order = sorted(set(cells))
+    values = table[name].tolist()
+    types = list(map(type, values))
+    # runs share their values: each is looked at once, where equal ones of a type are the same
+    plain = set(types) <= _PLAIN
+    marks: Sequence[Any] = list(zip(types, values, strict=True)) if plain else range(len(values))
+    different = dict(zip(marks, values, strict=True))
+    cells = {mark: _canonical(value, name) for mark, value in different.items()}
+    order = sorted(set(cells.values()))
     place = {cell: i for i, cell in enumerate(order)}
-    codes = np.fromiter((place[cell] for cell in cells), np.intp, len(cells))
+    code = {mark: place[cell] for mark, cell in cells.items()}
+    codes = np.fromiter(map(code.__getitem__, marks), np.intp, len(values))
     return Axis(name, tuple(value for _, value in order), codes)
 
 

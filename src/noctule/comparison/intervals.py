@@ -92,21 +92,27 @@ def relative_estimate(
     if not reach.by_bootstrap:
         ends = _fieller(units, reach.quantile)
     else:
-        positive = reference_draws > 0.0
-        ratio = np.where(positive, draws, np.copysign(math.inf, draws))
-        np.divide(ratio, reference_draws, out=ratio, where=positive)
-        ends = _percentiles(ratio, reach.tail)
+        ends = _percentiles(_ratios(draws, reference_draws), reach.tail)
     if ends is None or not (math.isfinite(ends[0]) and math.isfinite(ends[1])):
         return Estimate(value, math.nan, math.nan)
     return Estimate(value, 100.0 * ends[0], 100.0 * ends[1])
+
+
+def _ratios(draws: Floats, reference_draws: Floats) -> Floats:
+    """Return drawn differences over their references, infinite unless those are positive."""
+    positive = reference_draws > 0.0
+    if positive.all():
+        return np.asarray(draws / reference_draws, np.float64)
+    ratio = np.where(positive, draws, np.copysign(math.inf, draws))
+    return np.divide(ratio, reference_draws, out=ratio, where=positive)
 
 
 def _percentiles(draws: Floats, tail: float) -> tuple[float, float]:
     """Return the ends of the middle part of the draws, each one of the draws."""
     low = math.floor(tail * (len(draws) - 1))
     high = len(draws) - 1 - low
-    ordered = np.partition(draws, (low, high))
-    return float(ordered[low]), float(ordered[high])
+    # one at a time: NumPy has a faster way for one place than for several
+    return float(np.partition(draws, low)[low]), float(np.partition(draws, high)[high])
 
 
 def _fieller(units: Units, quantile: float) -> tuple[float, float] | None:

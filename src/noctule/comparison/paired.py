@@ -191,12 +191,13 @@ def _findings(pairs: Sequence[Pairs], precision: Precision, n_flips: int) -> lis
     tested = [i for i, two in enumerate(pairs) if two.are_testable]
     columns = [Units(pairs[i].units.values[:, :2], pairs[i].units.sizes) for i in tested]
     for batch, together in in_batches(columns):
-        draws = bootstrap_means(together, precision.n_draws, precision.seed)
+        reaches = [reach_of(columns[member], precision.confidence) for member in batch]
+        n_draws = precision.n_draws if any(reach.by_bootstrap for reach in reaches) else 0
+        draws = bootstrap_means(together, n_draws, precision.seed)
         alone = Units(together.values[:, ::2], together.sizes)
         p_values, exact = sign_flip_p_values(alone, n_flips, precision.seed)
-        for place, member in enumerate(batch):
+        for place, (member, reach) in enumerate(zip(batch, reaches, strict=True)):
             units = columns[member]
-            reach = reach_of(units, precision.confidence)
             ours = draws[:, 2 * place], draws[:, 2 * place + 1]
             findings[tested[member]] = _Finding(
                 mean_estimate(units, ours[0], reach),

@@ -6,17 +6,23 @@ comparison gives the same numbers whatever else is compared in the same call.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
-from noctule.comparison.units import Floats, Units
+from noctule.comparison.units import Floats, Units, strata_of
 
 EXACT_UP_TO = 16
 _CHUNK = 200_000
 _COLUMNS = 256
 _BOOTSTRAP, _SIGNS = 1, 2
 _ROUNDING = 1e-12
+# draws of one design, as a page about a campaign needs them for each of its tables
+_MOST_KEPT = 20_000_000
+
+Counts = npt.NDArray[np.unsignedinteger]
 
 
 def bootstrap_means(units: Units, n_draws: int, seed: int) -> Floats:
@@ -25,21 +31,40 @@ def bootstrap_means(units: Units, n_draws: int, seed: int) -> Floats:
     As many units are drawn from a stratum as it has. Their residuals are stretched by
     sqrt(n / (n - 1)), without which the spread of strata with few units comes out too small.
     """
-    sizes = np.asarray(units.sizes)
-    n = len(units)
     centre = units.means()
-    stretch = np.repeat(np.sqrt(sizes / np.maximum(sizes - 1.0, 1.0)), sizes)
+    size = strata_of(units.sizes).sizes[strata_of(units.sizes).stratum]
+    stretch = np.sqrt(size / np.maximum(size - 1.0, 1.0))
     parts = units.residuals() * (stretch * units.weights())[:, None]
-    size = np.repeat(sizes, sizes)
-    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    rng = np.random.default_rng([seed, _BOOTSTRAP, *units.sizes])
-    means = []
+    means = np.empty((parts.shape[1], n_draws))
+    first = 0
+    for counts in _drawn_counts(units.sizes, n_draws, seed):
+        end = first + len(counts)
+        means[:, first:end] = (centre + counts.astype(np.float64) @ parts).T
+        first = end
+    return means.T
+
+
+def _drawn_counts(sizes: tuple[int, ...], n_draws: int, seed: int) -> Iterable[Counts]:
+    """Return how often each unit is drawn, a row a study; what is small is kept for the next."""
+    if sum(sizes) * n_draws > _MOST_KEPT:
+        return _draw_counts(sizes, n_draws, seed)
+    return _kept_counts(sizes, n_draws, seed)
+
+
+@lru_cache(maxsize=4)
+def _kept_counts(sizes: tuple[int, ...], n_draws: int, seed: int) -> tuple[Counts, ...]:
+    return tuple(_draw_counts(sizes, n_draws, seed))
+
+
+def _draw_counts(sizes: tuple[int, ...], n_draws: int, seed: int) -> Iterator[Counts]:
+    strata, n = strata_of(sizes), sum(sizes)
+    size, start = strata.sizes[strata.stratum], strata.starts[strata.stratum]
+    rng = np.random.default_rng([seed, _BOOTSTRAP, *sizes])
     for n_rows in _chunks(n_draws, n):
         drawn = (rng.random((n_rows, n)) * size).astype(np.intp) + start
         drawn += np.arange(n_rows)[:, None] * n
         counts = np.bincount(drawn.reshape(-1), minlength=n_rows * n).reshape(n_rows, n)
-        means.append(centre + counts.astype(np.float64) @ parts)
-    return np.concatenate(means)
+        yield counts.astype(np.min_scalar_type(max(sizes)))
 
 
 def sign_flip_p_values(units: Units, n_draws: int, seed: int) -> tuple[Floats, bool]:

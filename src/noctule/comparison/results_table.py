@@ -52,10 +52,13 @@ class ResultsTable:
     replicates: Mapping[str, Codes]
     n_values: Mapping[str, int]
     _designs: dict[bytes, Design] = field(default_factory=dict, init=False)
+    _values: dict[tuple[str, Group], Floats] = field(default_factory=dict, init=False)
 
     def values(self, metric: str, group: Group) -> Floats:
         """Return a metric, with a row for each key of the group and a column for each level."""
-        return self.metrics[metric][group.keys]
+        if (metric, group) not in self._values:
+            self._values[metric, group] = self.metrics[metric][group.keys]
+        return self._values[metric, group]
 
     def design(self, metric: str, group: Group, levels: Sequence[int]) -> Design:
         """Return what the units are of the runs of some levels that have the metric."""

@@ -68,8 +68,10 @@ def _continued_fraction(x: float, a: float, b: float) -> float:
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0))
         before = result
         for term in (even, odd):
-            denominator = 1.0 / _away_from_zero(1.0 + term * denominator)
-            numerator = _away_from_zero(1.0 + term / numerator)
+            below, numerator = 1.0 + term * denominator, 1.0 + term / numerator
+            if not (abs(below) > _TINY and abs(numerator) > _TINY):
+                below, numerator = _away_from_zero(below), _away_from_zero(numerator)
+            denominator = 1.0 / below
             result *= numerator * denominator
         if abs(result - before) <= 1e-15 * abs(result):
             break

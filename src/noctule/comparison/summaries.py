@@ -158,11 +158,13 @@ def _estimates(columns: Sequence[Units], precision: Precision) -> list[Estimate]
     estimates = [_without_interval(units) for units in columns]
     drawn = [i for i, units in enumerate(columns) if len(units) > 1 and units.is_finite]
     for batch, together in in_batches([columns[i] for i in drawn]):
-        draws = bootstrap_means(together, precision.n_draws, precision.seed)
+        ours = [columns[drawn[member]] for member in batch]
+        reaches = [reach_of(units, precision.confidence) for units in ours]
+        n_draws = precision.n_draws if any(reach.by_bootstrap for reach in reaches) else 0
+        draws = bootstrap_means(together, n_draws, precision.seed)
         for place, member in enumerate(batch):
-            units = columns[drawn[member]]
-            reach = reach_of(units, precision.confidence)
-            estimates[drawn[member]] = mean_estimate(units, draws[:, place], reach)
+            estimate = mean_estimate(ours[place], draws[:, place], reaches[place])
+            estimates[drawn[member]] = estimate
     return estimates
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +23,39 @@ WORKLOAD = "workload"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Strata:
+    """What follows from the sizes of strata alone.
+
+    `weights` are those of the units in a mean, with the sum one; `parts` is what the square of each
+    unit's residual adds to the variance of the mean.
+    """
+
+    sizes: Codes
+    starts: Codes
+    stratum: Codes
+    weights: Floats
+    parts: Floats
+
+
+@lru_cache(maxsize=64)
+def strata_of(sizes: tuple[int, ...]) -> Strata:
+    """Return the strata of these sizes, which most metrics and comparisons of a table share."""
+    each = np.asarray(sizes, np.intp)
+    stratum = np.repeat(np.arange(len(each)), each)
+    of_unit = each[stratum].astype(np.float64)
+    weights = 1.0 / (of_unit * len(each))
+    parts = weights**2 * of_unit / np.maximum(of_unit - 1.0, 1.0)
+    return Strata(each, np.cumsum(each) - each, stratum, weights, parts)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Units:
     """Values of units, a row each, sorted by stratum; `sizes` says how many a stratum has."""
 
     values: Floats
     sizes: tuple[int, ...]
     unit: str = WORKLOAD
+    _known: dict[str, Floats] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -45,27 +73,32 @@ class Units:
         """Return the mean of each column, with the same weight for every stratum."""
         if not len(self):
             return np.full(self.values.shape[1], np.nan)
-        return np.asarray(self._stratum_means().mean(axis=0), np.float64)
+        if "means" not in self._known:
+            self._known["means"] = np.asarray(self._stratum_means().mean(axis=0), np.float64)
+        return self._known["means"]
 
     def weights(self) -> Floats:
         """Return the weight of each unit in a mean; their sum is one."""
-        sizes = np.asarray(self.sizes, dtype=np.float64)
-        return np.repeat(1.0 / (sizes * len(sizes)), self.sizes)
+        return strata_of(self.sizes).weights
 
     def residuals(self) -> Floats:
         """Return the values less the mean of their stratum."""
-        return self.values - np.repeat(self._stratum_means(), self.sizes, axis=0)
+        of_strata = self._stratum_means()
+        if len(of_strata) == 1:
+            return np.asarray(self.values - of_strata, np.float64)
+        return np.asarray(self.values - of_strata[strata_of(self.sizes).stratum], np.float64)
 
     def covariance(self) -> Floats:
         """Return the covariance of the means of the columns."""
         residuals = self.residuals()
-        return (residuals * self._parts()[:, None]).T @ residuals
+        return (residuals * strata_of(self.sizes).parts[:, None]).T @ residuals
 
     def freedom(self) -> float:
         """Return Satterthwaite's degrees of freedom of the mean of the first column."""
-        sizes = np.asarray(self.sizes)
-        squares = self._parts() * self.residuals()[:, 0] ** 2
-        variance = np.add.reduceat(squares, np.cumsum(sizes) - sizes)
+        strata = strata_of(self.sizes)
+        sizes = strata.sizes
+        squares = strata.parts * self.residuals()[:, 0] ** 2
+        variance = np.add.reduceat(squares, strata.starts)
         whole = float(variance.sum())
         if whole <= 0.0:
             return float(len(self) - len(sizes))
@@ -73,14 +106,11 @@ class Units:
         return 1.0 / float(np.sum(share**2 / np.maximum(sizes - 1, 1)))
 
     def _stratum_means(self) -> Floats:
-        sizes = np.asarray(self.sizes)
-        sums = np.add.reduceat(self.values, np.cumsum(sizes) - sizes, axis=0)
-        return np.asarray(sums / sizes[:, None], np.float64)
-
-    def _parts(self) -> Floats:
-        """Return what the square of each unit's residual adds to the variance of the mean."""
-        sizes = np.repeat(self.sizes, self.sizes).astype(np.float64)
-        return self.weights() ** 2 * sizes / np.maximum(sizes - 1.0, 1.0)
+        if "strata" not in self._known:
+            strata = strata_of(self.sizes)
+            sums = np.add.reduceat(self.values, strata.starts, axis=0)
+            self._known["strata"] = np.asarray(sums / strata.sizes[:, None], np.float64)
+        return self._known["strata"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
