@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from cluster_objects import node, pod
-from served_api import START, ServedApi, served
+from served_api import START, ServedApi
 from tiny_client import TinyClient
 
 from noctule.kube.store import NODES, PODS, Resource
@@ -36,19 +35,6 @@ QUEUES = {
         ],
     },
 }
-
-
-@pytest.fixture
-def api() -> Iterator[ServedApi]:
-    with served() as running:
-        yield running
-
-
-@pytest.fixture
-def client(api: ServedApi) -> Iterator[TinyClient]:
-    client = TinyClient(api.server.port)
-    yield client
-    client.close()
 
 
 def test_groups_versions_and_resources_are_listed(client: TinyClient) -> None:

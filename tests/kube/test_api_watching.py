@@ -21,13 +21,6 @@ def api() -> Iterator[ServedApi]:
         yield running
 
 
-@pytest.fixture
-def client(api: ServedApi) -> Iterator[TinyClient]:
-    client = TinyClient(api.server.port)
-    yield client
-    client.close()
-
-
 def put(api: ServedApi, *pods: dict) -> None:
     for each in pods:
         api.call(api.store.put, PODS, each)

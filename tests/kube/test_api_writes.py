@@ -40,13 +40,6 @@ def api() -> Iterator[ServedApi]:
         yield running
 
 
-@pytest.fixture
-def client(api: ServedApi) -> Iterator[TinyClient]:
-    client = TinyClient(api.server.port)
-    yield client
-    client.close()
-
-
 def refused(answer: tuple[int, Any]) -> tuple[int, str]:
     code, status = answer
     assert (status["kind"], status["status"], status["code"]) == ("Status", "Failure", code)
