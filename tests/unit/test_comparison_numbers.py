@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -189,3 +192,29 @@ def test_an_axis_tells_truth_values_from_numbers_and_not_wholes_from_floats() ->
     axis = axis_of(table, "x")
     assert axis.values == (1, True, "1", None)
     assert axis.codes.tolist() == [1, 0, 0, 3, 2, 1]
+
+
+_DRAWN = """
+import hashlib
+import numpy as np
+from noctule.comparison.resampling import bootstrap_means, sign_flip_p_values
+from noctule.comparison.units import Units
+units = Units(np.random.default_rng(1).lognormal(size=(3000, 24)), (3000,))
+numbers = [bootstrap_means(units, 500, 1), sign_flip_p_values(units, 500, 1)[0], units.covariance()]
+print(hashlib.sha256(b"".join(array.tobytes() for array in numbers)).hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_numbers_do_not_depend_on_the_threads_of_a_library():
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", _DRAWN],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": n_threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for n_threads in ("1", "2")
+    }
+    assert len(told) == 1

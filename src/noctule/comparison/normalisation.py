@@ -22,6 +22,6 @@ def normalised(units: Units) -> Units:
     if n_levels < 2:
         return Units(np.full_like(units.values, math.nan), units.sizes, units.unit)
     shifted = units.values - units.values.mean(axis=1, keepdims=True)
-    around = shifted - units.weights() @ shifted
+    around = shifted - (units.weights()[:, None] * shifted).sum(axis=0)
     corrected = around * math.sqrt(n_levels / (n_levels - 1))
     return Units(units.means() + corrected, units.sizes, units.unit)

@@ -19,6 +19,7 @@ _CHUNK = 200_000
 _COLUMNS = 256
 _BOOTSTRAP, _SIGNS = 1, 2
 _ROUNDING = 1e-12
+_DIGITS, _SMALLEST = 53, -1074  # of a double: its bits, and the exponent of the least one
 # draws of one design, as a page about a campaign needs them for each of its tables
 _MOST_KEPT = 20_000_000
 
@@ -34,7 +35,7 @@ def bootstrap_means(units: Units, n_draws: int, seed: int) -> Floats:
     centre = units.means()
     size = strata_of(units.sizes).sizes[strata_of(units.sizes).stratum]
     stretch = np.sqrt(size / np.maximum(size - 1.0, 1.0))
-    parts = units.residuals() * (stretch * units.weights())[:, None]
+    parts = _summed_exactly(units.residuals() * (stretch * units.weights())[:, None])
     means = np.empty((parts.shape[1], n_draws))
     first = 0
     for counts in _drawn_counts(units.sizes, n_draws, seed):
@@ -73,7 +74,7 @@ def sign_flip_p_values(units: Units, n_draws: int, seed: int) -> tuple[Floats, b
     Under the hypothesis of no difference, the two runs of a pair might as well be exchanged. All
     exchanges are tried up to 16 units; beyond, `n_draws` random ones, and the observed one counts.
     """
-    parts = units.values * units.weights()[:, None]
+    parts = _summed_exactly(units.values * units.weights()[:, None])
     whole = parts.sum(axis=0)
     bound = np.abs(whole) - _ROUNDING * np.abs(parts).sum(axis=0)
     exact = len(units) <= EXACT_UP_TO
@@ -84,6 +85,18 @@ def sign_flip_p_values(units: Units, n_draws: int, seed: int) -> tuple[Floats, b
         n_far += np.count_nonzero(np.abs(means) >= bound, axis=0)
         n_tried += len(flipped)
     return (n_far / n_tried if exact else (n_far + 1.0) / (n_tried + 1.0)), exact
+
+
+def _summed_exactly(parts: Floats) -> Floats:
+    """Return the columns rounded so that no sum of as many of their values is ever rounded.
+
+    Sums are then the same in any order: matrix products are done in as many orders as there are
+    libraries, processors and threads.
+    """
+    largest = np.abs(parts).max(axis=0, initial=0.0)
+    exponent = np.frexp(np.where(np.isfinite(largest), largest, 0.0))[1] + len(parts).bit_length()
+    step = np.ldexp(1.0, np.maximum(exponent - _DIGITS, _SMALLEST))
+    return np.asarray(np.rint(parts / step) * step, np.float64)
 
 
 def in_batches(units: Sequence[Units]) -> Iterator[tuple[list[int], Units]]:

@@ -91,7 +91,9 @@ class Units:
     def covariance(self) -> Floats:
         """Return the covariance of the means of the columns."""
         residuals = self.residuals()
-        return (residuals * strata_of(self.sizes).parts[:, None]).T @ residuals
+        weighted = residuals * strata_of(self.sizes).parts[:, None]
+        # not a matrix product: those are rounded as libraries and threads happen to be
+        return np.asarray(np.einsum("ij,ik->jk", weighted, residuals), np.float64)
 
     def freedom(self) -> float:
         """Return Satterthwaite's degrees of freedom of the mean of the first column."""
