@@ -75,7 +75,7 @@ test-cpp: $(BIN)/python
 	$(SANITIZED)/noctule_tests
 
 SITE := -c "import sysconfig; print(sysconfig.get_path('purelib'))"
-# The whole test suite on that core, in a second environment that borrows the packages.
+# The test suite on that core, but for pages and other programs, in a second environment that borrows the packages.
 test-sanitized: $(VENV)/.installed
 	$(build_sanitized) _core
 	$(PYTHON) -m venv --without-pip $(SANITIZED)/venv
@@ -84,7 +84,7 @@ test-sanitized: $(VENV)/.installed
 	  --force-reinstall -C wheel.cmake=false .
 	cp $(SANITIZED)/_core*.so $$($(SANITIZED)/venv/bin/python $(SITE))/noctule/
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/venv/bin/python -m pytest -q -m "not slow" -n 2 --dist loadfile -p no:cacheprovider --ignore tests/simgrid $(TESTS)
+	  ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/venv/bin/python -m pytest -q -m "not slow" -n 2 --dist loadfile -p no:cacheprovider $(addprefix --ignore tests/,simgrid docs kube vclock) $(TESTS)
 
 # Damaged inputs for all readers; what they break is kept in build/fuzz. READERS="--reader swf" for one.
 INPUTS := 100000
