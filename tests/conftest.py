@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,3 +25,14 @@ def shared() -> Path:
     if not (path / "traces").is_dir():
         pytest.skip(f"no reference material in {path}; NOCTULE_SHARED can name its folder")
     return path
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let SIGINT mean what it usually does, here and in programs that are started meanwhile.
+
+    Libraries change that, and in the background of a shell it is ignored.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -251,6 +251,7 @@ def under_way(client):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("workload", "policy"), [("deep", "conservative"), ("quick", "sleepy")])
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_campaign_and_what_is_under_way(tmp_path, workload, policy):
     campaign(tmp_path)
     (tmp_path / "sleepy.py").write_text(SLEEPY)

@@ -398,6 +398,7 @@ def test_the_study_of_slurm_judges_what_it_runs_and_runs_nothing_twice(
     import runpy
 
     monkeypatch.setattr("os.cpu_count", lambda: 1)
+    monkeypatch.syspath_prepend(STUDIES / "slurm")
     run = runpy.run_path(str(STUDIES / "slurm" / "study.py"))["run"]
     plan, runs = run.__globals__["plan"], run.__globals__["runs"]
     for name, value in {"N_JOBS": 40, "LARGEST_JOB": 8, "N_NODES": 8, "MEAN_WAIT": 4000.0}.items():

@@ -84,6 +84,7 @@ def test_a_job_that_fits_nowhere_is_rejected_and_one_that_nobody_binds_is_a_dead
 
 @pytest.mark.slow
 @needs_simulated_time
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_run_and_the_scheduler(tmp_path):
     workload = tmp_path / "w.json"
     workload.write_text(json.dumps(WORKLOAD))
@@ -106,6 +107,7 @@ def test_ctrl_c_ends_the_run_and_the_scheduler(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("interruptible")
 def test_a_scheduler_to_attach_is_told_where_even_quietly_and_ctrl_c_ends_the_wait(tmp_path):
     workload = tmp_path / "w.json"
     workload.write_text(json.dumps(WORKLOAD))

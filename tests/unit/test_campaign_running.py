@@ -287,6 +287,7 @@ def test_a_campaign_that_is_killed_three_times_ends_with_the_same_bytes(tmp_path
     assert len(load_results(killed)) == 200
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_stops_a_campaign_and_its_processes(tmp_path):
     (tmp_path / "slow.py").write_text(
         "import time, pathlib, os\n"

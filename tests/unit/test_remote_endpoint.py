@@ -140,14 +140,6 @@ def test_a_message_of_several_frames_is_refused(endpoint: str, in_background: An
         ask(b"hello?")
 
 
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Let SIGINT mean what it usually does, whatever a library has made of it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_waiting(endpoint: str) -> None:
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()

@@ -144,6 +144,7 @@ def test_a_job_that_is_refused_is_told_and_the_others_go_on(slurm, tmp_path, cap
     assert "1 jobs refused" in told.out
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_cancels_what_was_submitted(slurm, tmp_path):
     path = trace(tmp_path, "0,0,1,0,60,1,main,a", "1,0.1,1,0,60,1,main,b", "2,50,1,0,60,1,main,c")
     command = [sys.executable, "-m", "noctule", *words(slurm, path, tmp_path / "set")]
