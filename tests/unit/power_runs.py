@@ -31,21 +31,22 @@ def run(policy, jobs, *, n: int = 2, energy: str = "exact", **options) -> nt.Sch
     return nt.simulate(hosts(n), nt.Workload.from_jobs(jobs), policy, energy=energy, **options)
 
 
+def sleeping_until_b(view, events):
+    """Let host 1 sleep until B comes; it is off after 5 s, and on again 10 s after B came."""
+    for event in events:
+        if isinstance(event, JobSubmitted) and event.job.id == "A":
+            yield StartJob(event.job, [0])
+            yield SetPowerState([1], ASLEEP)
+        elif isinstance(event, JobSubmitted):
+            yield SetPowerState([1], FULL)
+        elif isinstance(event, PowerStateChanged) and event.state == FULL:
+            yield from (StartJob(waiting) for waiting in view.waiting)
+
+
 def night_and_day(**options) -> nt.Schedule:
     """Run A on host 0 from 0 to 10 while host 1 goes to sleep, and B on both from 60 to 80.
 
     Host 1 is switched off from 0 to 5 and, as B is submitted, on from 50 to 60.
     """
-
-    def decide(view, events):
-        for event in events:
-            if isinstance(event, JobSubmitted) and event.job.id == "A":
-                yield StartJob(event.job, [0])
-                yield SetPowerState([1], ASLEEP)
-            elif isinstance(event, JobSubmitted):
-                yield SetPowerState([1], FULL)
-            elif isinstance(event, PowerStateChanged) and event.state == FULL:
-                yield from (StartJob(waiting) for waiting in view.waiting)
-
     jobs = [job("A", runtime=10), job("B", hosts=2, runtime=20, submit=50)]
-    return run(Scripted(decide), jobs, **options)
+    return run(Scripted(sleeping_until_b), jobs, **options)

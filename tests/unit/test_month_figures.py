@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 from built_schedules import Row, a_schedule
-from power_runs import ASLEEP, FULL, run
+from power_runs import run, sleeping_until_b
 from small_runs import Scripted, job
 
 from noctule import plots
 from noctule.errors import InputError
-from noctule.messages import JobSubmitted, PowerStateChanged, SetPowerState, StartJob
 
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
@@ -17,23 +16,11 @@ from matplotlib.figure import Figure
 DAY = 86_400.0
 
 
-def decide(view, events):
-    """Let host 1 sleep until B comes; it is off after 5 s, and on again 10 s after B came."""
-    for event in events:
-        if isinstance(event, JobSubmitted) and event.job.id == "A":
-            yield StartJob(event.job, [0])
-            yield SetPowerState([1], ASLEEP)
-        elif isinstance(event, JobSubmitted):
-            yield SetPowerState([1], FULL)
-        elif isinstance(event, PowerStateChanged) and event.state == FULL:
-            yield from (StartJob(waiting) for waiting in view.waiting)
-
-
 @pytest.fixture(scope="module")
 def runs():
     """Two hosts for two days: A on one for half a day, and B on both for the second day."""
     jobs = [job("A", runtime=DAY / 2), job("B", hosts=2, runtime=DAY, submit=DAY)]
-    return [("awake", run("fcfs", jobs)), ("asleep", run(Scripted(decide), jobs))]
+    return [("awake", run("fcfs", jobs)), ("asleep", run(Scripted(sleeping_until_b), jobs))]
 
 
 @pytest.fixture

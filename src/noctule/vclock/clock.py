@@ -14,7 +14,6 @@ import ctypes
 import math
 import mmap
 import os
-from types import TracebackType
 
 from noctule.errors import InputError
 
@@ -123,10 +122,5 @@ class Clock:
     def __enter__(self) -> "Clock":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

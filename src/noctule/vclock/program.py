@@ -12,7 +12,6 @@ From timer to timer, for example, as long as it has any::
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from types import TracebackType
 from typing import IO, Any, NamedTuple
 
 from noctule.vclock.clock import DEFAULT_START, SECOND, Clock, nanoseconds
@@ -211,12 +210,7 @@ class VirtualProgram:
     def __enter__(self) -> "VirtualProgram":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _open_files(self, process: int, opened: ExitStack) -> None:

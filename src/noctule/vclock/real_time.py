@@ -7,7 +7,6 @@ on the machine and differ from run to run.
 
 import time
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import IO, Any
 
 from noctule.errors import InputError
@@ -106,10 +105,5 @@ class RealTimeProgram:
     def __enter__(self) -> "RealTimeProgram":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
