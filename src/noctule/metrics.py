@@ -33,6 +33,7 @@ __all__ = [
     "ENERGY",
     "FAMILIES",
     "FOOTPRINT",
+    "HELD",
     "METRICS",
     "OFFLINE",
     "REPLAY",
@@ -161,6 +162,11 @@ ATTEMPTS = (
         "launches, checkpoints and restarts",
     ),
     Metric("goodput", "", "share of the host-seconds held by ended jobs that was not lost"),
+)
+#: Numbers of runs in which jobs held hosts before they started; others have none of them.
+HELD = (
+    Metric("held_node_seconds", "s", "host-seconds that jobs held before they started"),
+    Metric("occupancy", "", "utilisation, were these host-seconds counted as well"),
 )
 #: Numbers of runs that moved the submissions of a log; others have none of them.
 REPLAY = (
@@ -326,8 +332,9 @@ def summary(
 ) -> dict[str, float | int]:
     """Return every number of METRICS, in that order; NaN where there is nothing to measure.
 
-    Those of ATTEMPTS follow if jobs may have been interrupted, those of REPLAY if submissions were
-    moved, those of ENERGY if it was counted, and those of FOOTPRINT as far as rates tell them.
+    Those of ATTEMPTS follow if jobs may have been interrupted, those of HELD if they held hosts
+    before they started, those of REPLAY if submissions were moved, those of ENERGY if it was
+    counted, and those of FOOTPRINT as far as rates tell them.
     """
     _check_cuts(warm_up, cool_down)
     _check_threshold(threshold)
@@ -348,6 +355,8 @@ def summary(
     window = window_of(schedule, warm_up=warm_up, cool_down=cool_down)
     if len(record.useful_time):
         numbers |= _attempts(schedule, window)
+    if schedule.held is not None:
+        numbers |= _held(schedule, window, numbers["utilisation"])
     if schedule.moves_submissions:
         numbers |= _replay(schedule, window if warm_up or cool_down else None)
     if schedule.counts_energy:
@@ -379,6 +388,12 @@ def _attempts(schedule: Schedule, window: Window) -> Numbers:
         "lost_node_seconds": _sum(held) - useful,
         "goodput": _ratio(useful, _sum(held)),
     }
+
+
+def _held(schedule: Schedule, window: Window, utilised: float) -> Numbers:
+    held = _sum(schedule.column("held_node_seconds")[_submitted(schedule, window)])
+    share = _ratio(held, schedule.platform.n_hosts * window.length)
+    return {"held_node_seconds": held, "occupancy": utilised + share}
 
 
 def _replay(schedule: Schedule, window: Window | None) -> Numbers:

@@ -16,7 +16,7 @@ from noctule import _core
 from noctule.errors import InputError
 from noctule.messages import Decision, Event
 from noctule.platform import Platform
-from noctule.workload import Workload
+from noctule.workload import JobId, Workload
 
 __all__ = [
     "JobList",
@@ -64,6 +64,10 @@ class OutsidePolicy:
 
     def files(self) -> Mapping[str, str]:
         """Return what is to be in the folder of the run besides: texts by POLICY_FILE_NAMES."""
+        return {}
+
+    def held(self) -> Mapping[JobId, float]:
+        """Return the host-seconds that jobs have held before they started, where any have."""
         return {}
 
     def close(self) -> None:

@@ -60,6 +60,7 @@ from noctule.saved.reading import (
 )
 from noctule.saved.text import (
     FILE_NAMES,
+    HELD_NODE_SECONDS,
     HOST_STATES_FILE,
     JOBS_FILE,
     RECORDED_SUBMIT_TIME,
@@ -118,6 +119,7 @@ class Schedule:
         end: float | None = None,
         notes: Sequence[str] = (),
         recorded: Floats | None = None,
+        held: Floats | None = None,
     ) -> None:
         """Join a record with the jobs it speaks of.
 
@@ -125,13 +127,15 @@ class Schedule:
         record are positions in both. `spent` are, or tells, the joules of each host for each of
         SPENDINGS up to the `end`, where they were counted. `notes` are what was odd, in sentences.
         `recorded` are the dates at which the jobs of the first table were submitted before the run
-        moved them; None if it did not.
+        moved them; None if it did not. `held` are the host-seconds that the jobs of all tables held
+        before they started; None if none did.
         """
         self.platform = platform
         self.tables: tuple[JobsLike, ...] = tuple(tables)
         self.record: RecordLike = record
         self.notes = tuple(notes)
         self.recorded: Floats | None = recorded
+        self.held: Floats | None = held
         self._tell_spent = spent
         self._end = end
         self._columns: dict[str, npt.NDArray[Any]] = {}
@@ -176,6 +180,7 @@ class Schedule:
         few = ("metadata", USEFUL_TIME, SUSPENDED_TIME)
         others = [name for name in few if len(getattr(self.record, name))]
         others += [RECORDED_SUBMIT_TIME] if self.moves_submissions else []
+        others += [HELD_NODE_SECONDS] if self.held is not None else []
         names = (*COLUMNS, *others)
         data: dict[str, Any] = {name: self.column(name) for name in names}
         data["state"] = pd.Categorical.from_codes(
@@ -368,10 +373,11 @@ class Schedule:
             else columns.suspended_time,
             **others,
         )
-        recorded = columns.recorded_submit_time
-        if recorded is not None:
-            recorded = _by_position(position, recorded)
-        schedule = cls(platform, tables, record, spent=spent, end=end, recorded=recorded)
+        recorded, kept = (
+            None if values is None else _by_position(position, values)
+            for values in (columns.recorded_submit_time, columns.held_node_seconds)
+        )
+        schedule = cls(platform, tables, record, spent=spent, end=end, recorded=recorded, held=kept)
         for name in ("waiting_time", "turnaround_time", "runtime", "stretch", "consumed_energy"):
             values = getattr(columns, name)
             if values is not None:
@@ -452,6 +458,7 @@ class Schedule:
             recorded_submit_time=self.column(RECORDED_SUBMIT_TIME)
             if self.moves_submissions
             else None,
+            held_node_seconds=self.column(HELD_NODE_SECONDS) if self.held is not None else None,
             user=self.column("user").tolist() if self.moves_submissions else None,
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from noctule.record import STATE_WORDS, Floats, JobsLike
-from noctule.saved.text import RECORDED_SUBMIT_TIME
+from noctule.saved.text import HELD_NODE_SECONDS, RECORDED_SUBMIT_TIME
 
 if TYPE_CHECKING:
     from noctule.schedule import Schedule
@@ -56,6 +56,11 @@ def _recorded(schedule: Schedule) -> Floats:
     return dates
 
 
+def _held(schedule: Schedule) -> Floats:
+    held = schedule.held
+    return np.zeros(len(schedule)) if held is None else held[schedule.record.job]
+
+
 def _workloads(schedule: Schedule) -> npt.NDArray[Any]:
     columns = [np.full(len(table), table.name, dtype=object) for table in schedule.tables]
     return schedule.of_jobs(columns)
@@ -95,5 +100,6 @@ MAKERS: Mapping[str, Callable[[Schedule], npt.NDArray[Any]]] = {
     "useful_time": lambda s: s.record.useful_time,
     "suspended_time": lambda s: s.record.suspended_time,
     RECORDED_SUBMIT_TIME: _recorded,
+    HELD_NODE_SECONDS: _held,
     "metadata": lambda s: np.array(s.record.metadata or [""] * len(s), dtype=object),
 }

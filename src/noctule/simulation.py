@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
+import numpy as np
+
 from noctule import _core
 from noctule.columns import KIND_DELAY, KIND_PROGRAM
 from noctule.errors import DeadlockError, DecisionError, InputError, NoctuleError
@@ -27,7 +29,7 @@ from noctule.machine import (
 from noctule.platform import Platform
 from noctule.policies import make_policy
 from noctule.policy import OutsidePolicy, Policy, PolicySpec, View
-from noctule.record import JobsLike
+from noctule.record import Floats, JobsLike
 from noctule.registration import RunJobs
 from noctule.replay import make_replay
 from noctule.schedule import Schedule
@@ -229,6 +231,7 @@ class Simulation:
             end=engine.now,
             notes=[*engine.warnings(), *self._policy_warnings()],
             recorded=self.workload.submit_time if self.moves_submissions else None,
+            held=self._held(tables),
         )
         if self._ended:
             self._schedule = schedule
@@ -237,6 +240,13 @@ class Simulation:
     def policy_files(self) -> Mapping[str, str]:
         """Return what the policy has to add to the folder of the run: texts by file name."""
         return self._outside.files()
+
+    def _held(self, tables: Sequence[JobsLike]) -> Floats | None:
+        held = self._outside.held()
+        if not held:
+            return None
+        ids = [job_id for table in tables for job_id in table.job_ids.tolist()]
+        return np.array([held.get(job_id, 0.0) for job_id in ids])
 
     @property
     def _counts_energy(self) -> bool:

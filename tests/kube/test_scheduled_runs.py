@@ -38,6 +38,7 @@ def test_pods_start_at_the_instant_at_which_there_is_room():
     assert list(column(schedule, "hosts")["D"]) == [0, 1]
     assert column(schedule, "metadata")["D"] == "its pods held 5 node-seconds before its start"
     assert schedule.notes == ("pods held 5 node-seconds while others of their jobs were pending",)
+    assert column(schedule, "held_node_seconds") == {"A": 0, "B": 0, "C": 0, "D": 5}
 
 
 @needs_simulated_time

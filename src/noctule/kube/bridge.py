@@ -8,6 +8,7 @@ is due: they retry by timers.
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -31,7 +32,7 @@ from noctule.kube.settings import Settings
 from noctule.messages import CallAt, CancelCall, Decision, Event
 from noctule.platform import Platform
 from noctule.policy import OutsidePolicy, PolicySpec, View
-from noctule.workload import Workload
+from noctule.workload import JobId, Workload
 
 __all__ = ["KubeScheduler"]
 
@@ -153,18 +154,21 @@ class KubeScheduler(OutsidePolicy):
 
     def warnings(self) -> list[str]:
         """Return what was odd, and who decided."""
-        cluster = self._cluster
         told = list(self._notes)
         if self._session is not None and self._session.refused.n:
             refused = self._session.refused
             many = "1 binding was" if refused.n == 1 else f"{refused.n} bindings were"
             told.append(f"{many} refused, the last of them: {refused.last}")
-        if cluster is not None and cluster.held_seconds > 0.0:
+        held = math.fsum(self.held().values())
+        if held > 0.0:
             told.append(
-                f"pods held {cluster.held_seconds:.15g} node-seconds while others of their jobs "
-                "were pending"
+                f"pods held {held:.15g} node-seconds while others of their jobs were pending"
             )
         return told
+
+    def held(self) -> Mapping[JobId, float]:
+        """Return the node-seconds that the bound Pods of jobs have held before all were bound."""
+        return {} if self._cluster is None else self._cluster.held
 
     def files(self) -> Mapping[str, str]:
         """Return what became of each Pod, as CSV."""

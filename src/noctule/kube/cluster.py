@@ -101,9 +101,12 @@ class Cluster:
         return {pods.template["spec"]["schedulerName"] for pods in self._pods_of.values()}
 
     @property
-    def held_seconds(self) -> float:
+    def held(self) -> Mapping[JobId, float]:
         """Node-seconds that bound Pods have held while others of their jobs were pending."""
-        return sum(hold.end - hold.begin for hold in self._gangs.holds)
+        held: dict[JobId, float] = {}
+        for hold in self._gangs.holds:
+            held[hold.job_id] = held.get(hold.job_id, 0.0) + hold.end - hold.begin
+        return held
 
     def take_decisions(self) -> list[Decision]:
         """Return what has been decided since the last call."""

@@ -16,6 +16,7 @@ from noctule.metrics import (
     ENERGY,
     FAMILIES,
     FOOTPRINT,
+    HELD,
     REPLAY,
     STATISTICS,
     TOTALS,
@@ -127,7 +128,7 @@ def _single_rows(summaries: Sequence[Summary]) -> list[list[str]]:
     """Return a row for each count that is not zero everywhere, and for each total."""
     rows = []
     known = {name for numbers in summaries for name in numbers}
-    measured = (*TOTALS, *REPLAY, *ATTEMPTS, *ENERGY, *FOOTPRINT)
+    measured = (*TOTALS, *HELD, *REPLAY, *ATTEMPTS, *ENERGY, *FOOTPRINT)
     totals = [metric for metric in measured if metric.name in known]
     for metric in (*COUNTS, *totals):
         values = [numbers.get(metric.name, math.nan) for numbers in summaries]

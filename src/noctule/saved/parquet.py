@@ -50,7 +50,7 @@ _NUMBERS = {
     "slowdown": "stretch",
 }
 # columns that only some runs have
-_FEW = ("useful_time", "suspended_time", "recorded_submit_time")
+_FEW = ("useful_time", "suspended_time", "recorded_submit_time", "held_node_seconds")
 _COLUMNS = (
     *("job_id", "workload", "user"),
     *(name for name in _NUMBERS if name != "slowdown"),

@@ -24,6 +24,7 @@ from noctule.platform import MAX_HOSTS
 from noctule.record import STATE_WORDS, Counts, Floats, JobState, PlainJobs, has_ended
 from noctule.saved.text import (
     FINAL_STATES,
+    HELD_NODE_SECONDS,
     HOST_STATES_COLUMNS,
     RECORDED_SUBMIT_TIME,
     SUSPENDED_TIME,
@@ -56,6 +57,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "useful_time": (USEFUL_TIME,),
     "suspended_time": (SUSPENDED_TIME,),
     "recorded_submit_time": (RECORDED_SUBMIT_TIME,),
+    "held_node_seconds": (HELD_NODE_SECONDS,),
 }
 _HOST_STATE_FIELDS = {
     title: title.replace("nb_", "host_state_") for title in HOST_STATES_COLUMNS[1:]
@@ -194,6 +196,7 @@ def read_jobs(path: Path, parse: Callable[[str], HostSet]) -> JobFile:
         useful_time=_seconds(table, "useful_time"),
         suspended_time=_seconds(table, "suspended_time"),
         recorded_submit_time=_seconds(table, "recorded_submit_time"),
+        held_node_seconds=_seconds(table, "held_node_seconds"),
     )
     _refuse_duplicates(table, columns)
     return JobFile(columns, hosts, _users(table))

@@ -42,11 +42,12 @@ JOBS_COLUMNS = (
     "consumed_energy",
     "metadata",
 )
-#: Further columns: where jobs may be interrupted, where some were suspended, and where users have
-#: moved their submissions.
+#: Further columns: where jobs may be interrupted, where some were suspended, where users have
+#: moved their submissions, and where jobs held hosts before they started.
 USEFUL_TIME = "useful_time"
 SUSPENDED_TIME = "suspended_time"
 RECORDED_SUBMIT_TIME = "recorded_submit_time"
+HELD_NODE_SECONDS = "held_node_seconds"
 USER = "user"
 HOST_STATES_COLUMNS = (
     "time",
@@ -102,6 +103,7 @@ class JobColumns:
     useful_time: Floats | None = None
     suspended_time: Floats | None = None
     recorded_submit_time: Floats | None = None
+    held_node_seconds: Floats | None = None
     user: Sequence[Any] | npt.NDArray[Any] | None = None
 
     def __len__(self) -> int:
@@ -126,6 +128,7 @@ def jobs_text(columns: JobColumns, hosts_text: HostTexts) -> Iterator[str]:
         USEFUL_TIME: columns.useful_time,
         SUSPENDED_TIME: columns.suspended_time,
         RECORDED_SUBMIT_TIME: columns.recorded_submit_time,
+        HELD_NODE_SECONDS: columns.held_node_seconds,
     }
     others = {name: values for name, values in given.items() if values is not None}
     users = None if columns.user is None else list(columns.user)
