@@ -14,6 +14,7 @@ import pytest
 import noctule as nt
 from noctule.kube import KubeScheduler
 from noctule.vclock.support import is_supported
+from noctule.windows import Windows
 from noctule.workload import Delay, Request
 
 TINY = Path(__file__).with_name("tiny_scheduler.py")
@@ -36,9 +37,13 @@ def tiny(misdeed: str = "") -> str:
 
 def real(version: str) -> str:
     """Return the command of a real kube-scheduler."""
+    return built(f"kube-scheduler-{version}")
+
+
+def built(name: str) -> str:
+    """Return the path of a scheduler that was built for these tests."""
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    path = Path(os.environ.get("NOCTULE_KUBE", cache / "noctule/kube"))
-    program = path / f"kube-scheduler-{version}"
+    program = Path(os.environ.get("NOCTULE_KUBE", cache / "noctule/kube")) / name
     if not program.exists():
         pytest.skip(f"{program}: tests/kube/install-kube-scheduler has not made it")
     return str(program)
@@ -55,12 +60,13 @@ def scheduled(
     *,
     hosts: int | nt.Platform = 2,
     events: nt.ExternalEvents | None = None,
+    windows: Windows | None = None,
     **settings: Any,
 ) -> nt.Schedule:
     """Return what schedulers make of some jobs."""
     platform = nt.Platform.homogeneous(hosts) if isinstance(hosts, int) else hosts
     policy = KubeScheduler(tiny() if command is None else command, **settings)
-    return nt.simulate(platform, nt.Workload.from_jobs(jobs), policy, events)
+    return nt.simulate(platform, nt.Workload.from_jobs(jobs), policy, events, windows=windows)
 
 
 def starts(schedule: nt.Schedule) -> dict[str, float]:

@@ -17,6 +17,7 @@ import noctule as nt
 from noctule.external_events import ExternalEvent, ExternalEvents
 from noctule.formats.platforms import load_platform
 from noctule.kube import KubeScheduler
+from noctule.windows import Reservation, Windows
 
 pytestmark = needs_real_ones
 
@@ -137,6 +138,23 @@ def test_a_node_that_fails_gets_no_pods_until_it_is_back(version):
     schedule = scheduled(jobs, real(version), hosts=1, events=failures)
     assert column(schedule, "state") == {"A": "failed", "B": "completed"}
     assert starts(schedule)["B"] == pytest.approx(30, abs=10)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_reserved_nodes_are_for_the_jobs_of_their_reservation(version):
+    # host0 is kept for R from 10 to 60; B finds host1 taken by A, and waits for its end at 32
+    jobs = [job("R", 0, 15, walltime=20), job("A", 12, 20), job("B", 13, 5)]
+    kept = Reservation(nt.HostSet([0]), 10.0, 60.0, jobs=["R"], name="night")
+    schedule = scheduled(jobs, real(version), windows=Windows([kept]))
+    begun = starts(schedule)
+    assert begun["R"] == pytest.approx(10, abs=1.1)
+    assert begun["A"] == 12
+    assert begun["B"] == pytest.approx(32, abs=10)
+    assert {name: str(hosts) for name, hosts in column(schedule, "hosts").items()} == {
+        "R": "0",
+        "A": "1",
+        "B": "1",
+    }
 
 
 def test_two_real_schedulers_and_a_small_one_share_a_cluster():

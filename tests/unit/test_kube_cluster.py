@@ -30,10 +30,11 @@ class Small:
             scheduler="default-scheduler",
         )
 
-    def submit(self, *names: str, now: float = 0.0) -> None:
+    def submit(self, *names: str, now: float = 0.0, reservation: str | None = None) -> None:
         self.cluster.pass_time(now)
+        window = None if reservation is None else SimpleNamespace(name=reservation)
         for name in names:
-            self.cluster.submit(SimpleNamespace(id=name))
+            self.cluster.submit(SimpleNamespace(id=name, reservation=window))
 
     def bind(self, pod: str, node: str, now: float = 0.0) -> list:
         self.cluster.pass_time(now)
@@ -202,3 +203,46 @@ def test_partial_gangs_that_wait_for_each_other_are_named():
         "job B has 1 of 2 pods bound and holds host0; "
         "job D has 1 of 2 pods bound and holds host1; pod w0-b-1 is pending: "
     )
+
+
+def test_a_reserved_node_is_for_the_pods_of_its_reservation_alone():
+    small = Small()
+    small.submit("A", reservation="night run")
+    small.submit("C")
+    small.cluster.reserve([0], "night run")
+    node = small.store.get(NODES, "host0")
+    assert node["metadata"]["labels"]["noctule/reservation"] == "night-run"
+    (taint,) = node["spec"]["taints"]
+    assert taint == {"key": "noctule/reservation", "value": "night-run", "effect": "NoSchedule"}
+    spec = small.pod("w0-a")["spec"]
+    assert spec["nodeSelector"] == {"noctule/reservation": "night-run"}
+    assert spec["tolerations"] == [{**taint, "operator": "Equal"}]
+    with pytest.raises(Refusal, match="host0: that node is kept for night run"):
+        small.bind("w0-c", "host0")
+    with pytest.raises(Refusal, match="host1: that node is not of night run"):
+        small.bind("w0-a", "host1")
+    assert small.bind("w0-a", "host0") == [StartJob("A", [0])]
+    small.cluster.reserve([0], None)
+    node = small.store.get(NODES, "host0")
+    assert "taints" not in node["spec"]
+    assert "noctule/reservation" not in node["metadata"]["labels"]
+
+
+@pytest.mark.parametrize("is_ready", [False, True])
+def test_a_reservation_and_a_failure_take_the_places_of_jobs_that_have_not_started(is_ready):
+    for take in (
+        lambda cluster: cluster.reserve([0], "night"),
+        lambda cluster: cluster.lose([0], failed=True),
+    ):
+        small = Small(bind_latency=5.0, gang_backoff=10.0)
+        small.submit("B")
+        small.bind("w0-b-0", "host0")
+        if is_ready:
+            assert small.bind("w0-b-1", "host1") == []  # its start is due at 5
+        small.cluster.pass_time(2.0)
+        take(small.cluster)
+        assert small.names() == []
+        small.cluster.pass_time(11.0)
+        assert small.cluster.take_decisions() == []
+        small.cluster.pass_time(12.0)
+        assert small.names() == ["w0-b-0", "w0-b-1"]

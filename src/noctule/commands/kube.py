@@ -131,7 +131,7 @@ def _settings(command: Any) -> Any:
 @click.option("--scheduler-log", metavar="FILE", default="", help="For what programs write.")
 @_settings
 @click.option("--events", metavar="FILE", help="Hosts that fail, return, come and go.")
-@click.option("--windows", metavar="FILE", help="Maintenances.")
+@click.option("--windows", metavar="FILE", help="Maintenances and reservations.")
 @click.option("-o", "--output", metavar="DIR", help="Folder to write the run to.")
 @click.option("--force", is_flag=True, help="Replace a run that is there already.")
 @reading_options

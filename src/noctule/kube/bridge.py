@@ -314,15 +314,13 @@ class KubeScheduler(OutsidePolicy):
 
 
 def _window(cluster: Cluster, event: messages.WindowBegan | messages.WindowEnded) -> None:
-    if event.window.kind != "maintenance":
-        raise InputError(
-            f"kube: {event.window.kind} {event.window.name}: expected maintenances alone, since "
-            "Kubernetes knows no reservations of nodes"
-        )
-    if isinstance(event, messages.WindowBegan):
-        cluster.lose(event.window.hosts, failed=False)
+    window, has_begun = event.window, isinstance(event, messages.WindowBegan)
+    if window.kind == "reservation":
+        cluster.reserve(window.hosts, window.name if has_begun else None)
+    elif has_begun:
+        cluster.lose(window.hosts, failed=False)
     else:
-        cluster.regain(event.window.hosts, failed=False)
+        cluster.regain(window.hosts, failed=False)
 
 
 _TELLERS: Mapping[type, Callable[[Cluster, View, Any], None]] = {

@@ -135,15 +135,15 @@ class Cluster:
     def submit(self, job: ViewJob) -> None:
         """Create the Pods of a job, or reject it if no empty cluster could hold them."""
         pods = replace(self._pods_of[attempted_id(job.id)], job_id=job.id)
+        if job.reservation is not None:
+            pods = pods.reserved(job.reservation.name)
         if not self._could_fit(pods):
             self._decisions += [
                 SetMetadata(job.id, "rejected: its pods do not fit on an empty cluster"),
                 RejectJob(job.id),
             ]
             return
-        self._jobs[job.id] = pods
-        self._gangs.submit(job.id, pods.names, pods.requests, pods.grace)
-        self._create(pods)
+        self._enter(pods)
 
     def finish(self, job_id: JobId, state: str, completing: Iterable[int]) -> None:
         """End the Pods of a job, at once or when its epilogue is over."""
@@ -178,6 +178,7 @@ class Cluster:
             self._gangs.set_schedulable(name, False)
             if failed:
                 self._images.pop(name, None)
+                self._recall(name)
                 for away in self._gangs.lose_node(name, self.now):
                     self._follow(away)
 
@@ -188,6 +189,16 @@ class Cluster:
             if failed:
                 self._gangs.restore_node(self._nodes.names[host])
             self._gangs.set_schedulable(self._nodes.names[host], not self._nodes.is_away(host))
+
+    def reserve(self, hosts: Iterable[int], name: str | None) -> None:
+        """Keep hosts for the jobs of a reservation, or for all jobs again, without a name."""
+        for host in hosts:
+            node = self._nodes.names[host]
+            self._nodes.reserve(host, name)
+            if name is not None:
+                self._recall(node, of_others_than=name)
+            for away in self._gangs.reserve_node(node, name, self.now):
+                self._follow(away)
 
     def why_stuck(self) -> str:
         """Say what pending Pods wait for, as far as schedulers have told."""
@@ -204,6 +215,14 @@ class Cluster:
             told.append(f"{len(self.pending) - 3} more pods are pending")
         return "; ".join(told)
 
+    def _recall(self, node: str, of_others_than: str | None = None) -> None:
+        """Let jobs wait again that are bound to a node and not started yet."""
+        for job_id, (_, ready) in list(self._due_starts.items()):
+            is_of = of_others_than is not None and self._jobs[job_id].reservation == of_others_than
+            if node in ready.nodes and not is_of:
+                del self._due_starts[job_id]
+                self._gangs.recall(job_id, self.now)
+
     def _could_fit(self, pods: JobPods) -> bool:
         missing = len(pods.names)
         for amounts in self._capacities.values():
@@ -213,6 +232,12 @@ class Cluster:
             if missing <= 0:
                 return True
         return False
+
+    def _enter(self, pods: JobPods) -> None:
+        job_id = pods.job_id
+        self._jobs[job_id] = pods
+        self._gangs.submit(job_id, pods.names, pods.requests, pods.grace, pods.reservation)
+        self._create(pods)
 
     def _create(self, pods: JobPods) -> None:
         date = timestamp(self._store.now())
@@ -332,9 +357,7 @@ class Cluster:
         elif was_running:
             self._decisions += [SetMetadata(job_id, why), KillJob(job_id)]
         elif self._settings.requeue_preempted:
-            self._jobs[job_id] = pods
-            self._gangs.submit(job_id, pods.names, pods.requests, pods.grace)
-            self._create(pods)
+            self._enter(pods)
         else:
             self._decisions += [SetMetadata(job_id, why), RejectJob(job_id)]
 

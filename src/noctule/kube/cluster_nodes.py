@@ -1,12 +1,12 @@
-"""The Nodes of a simulated cluster, and what becomes of them: ready, cordoned, lost."""
+"""The Nodes of a simulated cluster, and what becomes of them: ready, cordoned, reserved, lost."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from noctule.kube.names import timestamp
-from noctule.kube.nodes import node_names, node_objects
+from noctule.kube.names import label_value, timestamp
+from noctule.kube.nodes import RESERVATION, node_names, node_objects
 from noctule.kube.store import NODES, Store
 from noctule.platform import Platform
 
@@ -36,6 +36,7 @@ class ClusterNodes:
         self._host_of = {name: host for host, name in enumerate(self.names)}
         self._store = store
         self._away: dict[int, set[str]] = {}
+        self._reserved: dict[int, str] = {}
         for node in self.objects:
             store.put(NODES, node)
 
@@ -57,6 +58,14 @@ class ClusterNodes:
         self._away.get(host, set()).discard(why)
         self._write(host)
 
+    def reserve(self, host: int, name: str | None) -> None:
+        """Keep a host for the Pods of a reservation; without a name, for everybody again."""
+        if name is None:
+            self._reserved.pop(host, None)
+        else:
+            self._reserved[host] = label_value(name)
+        self._write(host)
+
     def _write(self, host: int) -> None:
         reasons = self._away.get(host, set())
         node = self.objects[host]
@@ -69,6 +78,11 @@ class ClusterNodes:
                     {"key": key, "effect": effect, "timeAdded": date}
                     for key, effect in _TAINTS[reason]
                 ]
+        metadata: dict[str, Any] = dict(node["metadata"])
+        if host in self._reserved:
+            name = self._reserved[host]
+            metadata["labels"] = {**metadata["labels"], RESERVATION: name}
+            taints.append({"key": RESERVATION, "value": name, "effect": "NoSchedule"})
         if taints:
             spec["taints"] = taints
         if UNAVAILABLE in reasons:
@@ -83,4 +97,4 @@ class ClusterNodes:
                 "lastTransitionTime": date,
             }
             status["conditions"] = [lost]
-        self._store.put(NODES, {**node, "spec": spec, "status": status})
+        self._store.put(NODES, {**node, "metadata": metadata, "spec": spec, "status": status})

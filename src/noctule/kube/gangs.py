@@ -83,6 +83,7 @@ class _Gang:
     requests: Mapping[str, int]
     grace: float
     order: int
+    reservation: str | None
     state: State = State.WAITING
     bound: dict[str, tuple[str, float]] = field(default_factory=dict)  # pod: (node, since)
     due: float = math.inf  # when it gives up, comes back or ends, by its state
@@ -94,6 +95,7 @@ class _Node:
     free: dict[str, int]
     present: bool = True
     schedulable: bool = True
+    reserved_for: str | None = None
 
 
 class Gangs:
@@ -139,11 +141,19 @@ class Gangs:
         return job_id in self._gangs
 
     def submit(
-        self, job_id: JobId, pods: Iterable[str], requests: Mapping[str, int], grace: float = 30.0
+        self,
+        job_id: JobId,
+        pods: Iterable[str],
+        requests: Mapping[str, int],
+        grace: float = 30.0,
+        reservation: str | None = None,
     ) -> None:
-        """Enter a job, by the names of its Pods and what each counts for."""
+        """Enter a job, by the names of its Pods and what each counts for.
+
+        One with a reservation can only be bound to the nodes of that.
+        """
         counts = {name: count for name, count in requests.items() if count}
-        gang = _Gang(job_id, tuple(pods), counts, grace, self._n_submitted)
+        gang = _Gang(job_id, tuple(pods), counts, grace, self._n_submitted, reservation)
         assert job_id not in self._gangs
         assert not any(pod in self._job_of for pod in gang.pods)
         self._n_submitted += 1
@@ -239,12 +249,25 @@ class Gangs:
         Running jobs on it are the engine's business: it fails them, and `end` tells.
         """
         self._nodes[node].present = False
-        lost = [
-            gang
-            for gang in self._gangs.values()
-            if gang.state is State.WAITING and any(at == node for at, _ in gang.bound.values())
-        ]
-        return [self._send_away(gang, now, f"node {node} is gone") for gang in lost]
+        why = f"node {node} is gone"
+        return [self._send_away(gang, now, why) for gang in self._waiting_on(node)]
+
+    def reserve_node(self, node: str, name: str | None, now: float) -> list[Away]:
+        """Keep a node for the jobs of a reservation, or for all without a name.
+
+        Waiting gangs with a Pod there that are not of the reservation lose their places.
+        """
+        self._nodes[node].reserved_for = name
+        if name is None:
+            return []
+        lost = [gang for gang in self._waiting_on(node) if gang.reservation != name]
+        return [self._send_away(gang, now, f"node {node} is kept for {name}") for gang in lost]
+
+    def recall(self, job_id: JobId, now: float) -> None:
+        """Let a job wait again that was ready, and has not been started after all."""
+        gang = self._gangs[job_id]
+        gang.state = State.WAITING
+        gang.bound = {pod: (node, now) for pod, (node, _) in gang.bound.items()}
 
     def restore_node(self, node: str) -> None:
         """Bring a node back."""
@@ -272,6 +295,13 @@ class Gangs:
             stuck = [gang for gang in stuck if gang not in able]
         return None
 
+    def _waiting_on(self, node: str) -> list[_Gang]:
+        return [
+            gang
+            for gang in self._gangs.values()
+            if gang.state is State.WAITING and any(at == node for at, _ in gang.bound.values())
+        ]
+
     def _gang_of(self, pod: str) -> _Gang | None:
         job_id = self._job_of.get(pod)
         return None if job_id is None else self._gangs[job_id]
@@ -288,8 +318,9 @@ class Gangs:
         if place is None or not place.present:
             gone = "is unknown" if place is None else "is gone"
             return Refusal(404, f"pod {pod}: cannot be bound to {node}: that node {gone}")
-        if not place.schedulable:
-            message = f"pod {pod}: cannot be bound to {node}: that node is unschedulable"
+        closed = _why_closed(place, gang)
+        if closed is not None:
+            message = f"pod {pod}: cannot be bound to {node}: that node is {closed}"
             return Refusal(409, message)
         for name, count in gang.requests.items():
             left = place.free.get(name, 0)
@@ -345,6 +376,14 @@ class Gangs:
         del self._gangs[gang.job_id]
         for pod in gang.pods:
             del self._job_of[pod]
+
+
+def _why_closed(node: _Node, gang: _Gang) -> str | None:
+    if not node.schedulable:
+        return "unschedulable"
+    if node.reserved_for == gang.reservation:
+        return None
+    return f"not of {gang.reservation}" if gang.reservation else f"kept for {node.reserved_for}"
 
 
 def _unknown_pod(pod: str) -> Refusal:

@@ -35,6 +35,8 @@ ZONE = "topology.kubernetes.io/zone"
 RACK = "topology.kubernetes.io/rack"
 #: What keeps whole hosts apart where hosts differ: a Pod that wants one alone asks for all shares.
 SHARE = "noctule/share"
+#: The label and the taint of Nodes that are kept for some Pods: the value is whose they are.
+RESERVATION = "noctule/reservation"
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _TOPOLOGY = {"region": REGION, "zone": ZONE, "rack": RACK}

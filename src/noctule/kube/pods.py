@@ -8,13 +8,13 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from noctule.errors import InputError
-from noctule.kube.names import LONGEST, name_of, object_uid, untaken
-from noctule.kube.nodes import SHARE
+from noctule.kube.names import LONGEST, label_value, name_of, object_uid, untaken
+from noctule.kube.nodes import RESERVATION, SHARE
 from noctule.kube.pod_fields import PodFields, fields_of, read_fields
 from noctule.kube.pod_groups import GroupKind, group_object, join_group
 from noctule.kube.quantities import counted, parse, written
@@ -63,6 +63,7 @@ class JobPods:
         template: metadata and spec that the Pods have in common.
         requests: what each counts for, as a scheduler counts.
         group: the object that binds them together, without metadata of one creation; or None.
+        reservation: the only nodes that they may be bound to are those of it; or None.
     """
 
     job_id: JobId
@@ -72,6 +73,16 @@ class JobPods:
     requests: Mapping[str, int]
     grace: int
     group: Mapping[str, Any] | None = None
+    reservation: str | None = None
+
+    def reserved(self, name: str) -> JobPods:
+        """Return the same for nodes that are kept for them."""
+        spec = dict(self.template["spec"])
+        value = label_value(name)
+        tolerated = {"key": RESERVATION, "operator": "Equal", "value": value}
+        spec["nodeSelector"] = {**spec.get("nodeSelector", {}), RESERVATION: value}
+        spec["tolerations"] = [*spec.get("tolerations", ()), {**tolerated, "effect": "NoSchedule"}]
+        return replace(self, template={**self.template, "spec": spec}, reservation=name)
 
     def pods(self, created: str, attempt: int = 0) -> list[dict[str, Any]]:
         """Return the Pods as they are created at a date, for the so-and-so-manieth time."""
