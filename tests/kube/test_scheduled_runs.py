@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shlex
 import signal
 import subprocess
@@ -119,6 +120,9 @@ def test_a_scheduler_to_attach_is_told_where_even_quietly_and_ctrl_c_ends_the_wa
     assert run.stderr is not None
     try:
         said = list(iter(run.stderr.readline, "waiting for a scheduler that watches pods\n"))
+        before = processor_seconds(run.pid)
+        time.sleep(2.0)
+        assert processor_seconds(run.pid) - before < 0.3  # a wait that polls takes more than 1 s
         run.send_signal(signal.SIGINT)
         _, end = run.communicate(timeout=20)
     finally:
@@ -142,6 +146,11 @@ def test_an_answer_that_is_interrupted_does_not_keep_the_api_from_its_end(monkey
         session.settle()
     session.close()
     assert not folder.exists()
+
+
+def processor_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def running(mark: str) -> list[str]:

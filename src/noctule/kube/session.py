@@ -10,7 +10,6 @@ import asyncio
 import math
 import re
 import secrets
-import tempfile
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from noctule.kube.api import Api
 from noctule.kube.http import Answer, Server, Stream
 from noctule.kube.http_reading import Request
 from noctule.kube.refusals import Refusal
+from noctule.kube.run_folder import RunFolder
 from noctule.kube.store import PODS, Store
 from noctule.kube.wires import is_under_way
 from noctule.vclock.clock import DEFAULT_START
@@ -29,6 +29,8 @@ from noctule.vclock.failures import ProgramError
 from noctule.vclock.program import Idle
 
 _FIRST_NAP, _LONGEST_NAP = 0.000_05, 0.001
+_REAL_NAP = 0.005  # the shortest in real time
+_NAP_WITHOUT_SCHEDULERS = 0.05
 _MOST_REQUESTS = 200_000  # between two moments of rest
 _MANY_REQUESTS = 1000  # of a program that is busy with nothing else
 _MOST_REFUSED = 100  # bindings in a row
@@ -131,7 +133,7 @@ class Session:
         self._next_timer: float | None = None
         self._recent: deque[str] = deque(maxlen=5)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: RunFolder | None = None
         self.store = Store(now=self._date)
         self._api = Api(self.store, watch_timeouts=False)
         self._server = Server(self, token=secrets.token_hex(16))
@@ -153,10 +155,10 @@ class Session:
 
     def open(self) -> Access:
         """Begin to listen."""
-        self._folder = tempfile.TemporaryDirectory(prefix="noctule-kube-")
+        self._folder = RunFolder()
         self._loop = asyncio.new_event_loop()
         self._loop.run_until_complete(self._server.start())
-        return Access(self._server.url, Path(self._folder.name))
+        return Access(self._server.url, self._folder.path)
 
     def own(self, programs: list[Program], logs: Sequence[Path] = ()) -> None:
         """Take programs that are started one by one: they end with the session.
@@ -213,7 +215,7 @@ class Session:
                 revision, nap = self.store.revision, _FIRST_NAP
                 deadline = time.monotonic() + self._stall_timeout
             self._refuse_stall(deadline, self.n_requests - n_before)
-            time.sleep(nap)
+            self._nap(nap)
             nap = min(nap * 1.5, _LONGEST_NAP)
 
     def close(self) -> None:
@@ -227,7 +229,7 @@ class Session:
             finally:
                 self._loop.close()
         if self._folder is not None:
-            self._folder.cleanup()
+            self._folder.close()
             self._folder = None
 
     def complaint(self, what: str) -> ProtocolError:
@@ -255,6 +257,8 @@ class Session:
                 return
             elif self.is_virtual or time.monotonic() > deadline:
                 raise self.complaint(self._not_ready())
+            else:
+                self._nap(_NAP_WITHOUT_SCHEDULERS)
 
     @property
     def _has_asked_for_pods(self) -> bool:
@@ -291,6 +295,14 @@ class Session:
             return False
         self._next_timer = self._on_grid(min(timers, default=math.inf))
         return True
+
+    def _nap(self, seconds: float) -> None:
+        """Wait; in real time, requests that come meanwhile are answered at once."""
+        if self.is_virtual:
+            time.sleep(seconds)
+        else:
+            assert self._loop is not None
+            _turn(self._loop, max(seconds, _REAL_NAP))
 
     def _answer(self) -> None:
         """Let the server do what it can without waiting."""
@@ -375,9 +387,9 @@ class Session:
         return ", ".join(program.name for program in self._programs)
 
 
-def _turn(loop: asyncio.AbstractEventLoop) -> None:
-    """Let a loop go round once; one that is interrupted can be used again."""
-    stop = loop.call_soon(loop.stop)
+def _turn(loop: asyncio.AbstractEventLoop, seconds: float = 0.0) -> None:
+    """Let a loop go round once, or for a while; one that is interrupted can be used again."""
+    stop = loop.call_later(seconds, loop.stop) if seconds else loop.call_soon(loop.stop)
     try:
         loop.run_forever()
     finally:
