@@ -153,19 +153,34 @@ void Backfill::hold_until_reached(Seconds date) {
     }
 }
 
-// Counts a job for its user, partition and association; whether there were enough of them already.
+// Whether enough jobs were tried of its user, partition or association; if not, it is counted.
 bool Backfill::counts_exceeded(const QueueRecord& record) {
     const Parameters& parameters = controller_.parameters();
     const Request& request = controller_.request(record.job);
     enum What : std::uint64_t { part, user, user_part, assoc };
-    const auto exceeds = [&](What what, std::uint64_t number, std::uint32_t most) {
-        return most > 0 && ++counts_[std::uint64_t{what} << 60 | number] > most;
+    const auto key = [](What what, std::uint64_t number) {
+        return std::uint64_t{what} << 60 | number;
     };
-    return exceeds(part, record.partition, parameters.bf_max_job_part) ||
-           exceeds(user_part, std::uint64_t{request.user} << 24 | record.partition,
-                   parameters.bf_max_job_user_part) ||
-           exceeds(user, request.user, parameters.bf_max_job_user) ||
-           exceeds(assoc, request.association, parameters.bf_max_job_assoc);
+    const bool by_user = parameters.bf_max_job_assoc == 0;
+    const bool by_assoc = request.association != none;
+    const std::pair<std::uint64_t, std::uint32_t> bounds[] = {
+        {key(user_part, std::uint64_t{request.user} << 24 | record.partition),
+         parameters.bf_max_job_user_part},
+        {key(part, record.partition), parameters.bf_max_job_part},
+        {key(assoc, request.association), by_assoc ? parameters.bf_max_job_assoc : 0},
+        {key(user, request.user), by_user ? parameters.bf_max_job_user : 0},
+    };
+    for (const auto& [counted, most] : bounds) {
+        if (most > 0 && counts_[counted] >= most) {
+            return true;
+        }
+    }
+    for (const auto& [counted, most] : bounds) {
+        if (most > 0) {
+            ++counts_[counted];
+        }
+    }
+    return false;
 }
 
 bool Backfill::plans_nothing(const Moment& moment, const QueueRecord& record) const {
@@ -186,7 +201,6 @@ bool Backfill::look_at(const Moment& moment, const QueueRecord& record) {
     const Parameters& parameters = controller_.parameters();
     std::size_t task = 0;
     std::uint32_t n_planned = 0;
-    bool tested = false;
     while (record.live && task < controller_.queue().n_tasks(record.job)) {
         const JobIndex job = controller_.queue().task(record.job, task);
         const Request& request = controller_.request(job);
@@ -209,12 +223,12 @@ bool Backfill::look_at(const Moment& moment, const QueueRecord& record) {
                               request, controller_.partition(record.partition),
                               limit,   plans_nothing(moment, record),
                               least,   wanted};
-        const Outcome outcome = try_job(moment, attempt, tested);
+        const Outcome outcome = try_job(moment, attempt);
         if (outcome == Outcome::table_full) {
             return false;
         }
         if (outcome == Outcome::started) {
-            if (!why_over(begun_).empty()) {
+            if (!may_start_more()) {
                 return true;
             }
             continue; // with the next task, which has become the first
@@ -233,20 +247,21 @@ bool Backfill::may_be_tried(const Moment& moment, const QueueRecord& record, Job
         controller_.note_limit(task);
         return false;
     }
+    if (counts_exceeded(record)) {
+        controller_.reasons().note(task, Reason::not_tested, "bf_max_job_part, _user or _assoc");
+        return false;
+    }
     if (!controller_.parameters().bf_licenses &&
         !controller_.has_licenses(controller_.request(task))) {
         controller_.note_licenses(task);
         return false;
     }
-    if (counts_exceeded(record)) {
-        controller_.reasons().note(task, Reason::not_tested, "bf_max_job_part, _user or _assoc");
-        return false;
-    }
     return true;
 }
 
-Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt, bool& tested) {
+Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt) {
     const Parameters& parameters = controller_.parameters();
+    bool tested = false;
     const Seconds duration = attempt.limit * 60;
     Seconds later = now_;
     partition_nodes_.assign_common(controller_.nodes().up, attempt.partition.nodes);
@@ -322,7 +337,7 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
             later = 0;
             hold_until(now_);
         }
-        if (attempt.no_reserve) {
+        if (attempt.no_reserve && start > now_) {
             controller_.plan(attempt.job, start);
             return Outcome::unplanned;
         }
@@ -331,6 +346,7 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
         }
         if (start > pass_now_ + parameters.bf_window * 60) {
             hold_until(start - parameters.bf_window * 60);
+            planned_.push_back(attempt.job);
             return Outcome::unplanned;
         }
         hold_until_reached(round_down(start));
@@ -382,7 +398,7 @@ Backfill::Start Backfill::start_now(const Moment& moment, const Attempt& attempt
     if (attempt.request.time_min > 0) {
         extend_limit(job, now_);
     }
-    if (choice->whole_nodes) {
+    if (choice->whole_nodes && !table_is_full()) {
         space_.reserve(
             round_down(now_),
             std::max(round_down(end), round_down(now_) + controller_.parameters().bf_resolution),
@@ -423,12 +439,17 @@ void Backfill::reserve_for_running() {
     });
 }
 
-Backfill::Outcome Backfill::reserve(const Attempt& attempt, Seconds start, const NodeSet& nodes) {
+bool Backfill::table_is_full() const {
     const Parameters& parameters = controller_.parameters();
     const std::uint32_t size = parameters.bf_node_space_size > 0 ? parameters.bf_node_space_size
                                                                  : parameters.bf_max_job_test;
+    return space_.n_records() >= size;
+}
+
+Backfill::Outcome Backfill::reserve(const Attempt& attempt, Seconds start, const NodeSet& nodes) {
+    const Parameters& parameters = controller_.parameters();
     controller_.plan(attempt.job, start);
-    if (space_.n_records() >= size) {
+    if (table_is_full()) {
         return Outcome::table_full;
     }
     const Seconds begin = round_down(start);

@@ -60,7 +60,7 @@ class Backfill {
     bool plans_nothing(const Moment& moment, const QueueRecord& record) const;
     bool look_at(const Moment& moment, const QueueRecord& record);
     bool may_be_tried(const Moment& moment, const QueueRecord& record, JobIndex task);
-    Outcome try_job(const Moment& moment, const Attempt& attempt, bool& tested);
+    Outcome try_job(const Moment& moment, const Attempt& attempt);
     std::optional<Seconds> find_nodes(const Attempt& attempt, Seconds start, Seconds duration,
                                       Seconds& later);
     bool follows_predictions() const;
@@ -77,6 +77,7 @@ class Backfill {
     void plan_licenses();
     void extend_limit(JobIndex job, Seconds now);
     void note_nodes(const Attempt& attempt, Seconds start);
+    bool table_is_full() const;
     Outcome reserve(const Attempt& attempt, Seconds start, const NodeSet& nodes);
     Seconds round_down(Seconds date) const {
         return date / controller_.parameters().bf_resolution *
@@ -127,7 +128,7 @@ class Backfill {
     std::uint32_t n_started_ = 0;
     std::map<std::uint64_t, std::uint32_t> counts_;     // by what is counted, and its number
     std::map<std::uint32_t, std::uint32_t> n_reserved_; // by partition
-    std::vector<JobIndex> planned_;                     // for bf_one_resv_per_job
+    std::vector<JobIndex> planned_; // or found to start too late for that, for bf_one_resv_per_job
 };
 
 } // namespace noctule::slurm

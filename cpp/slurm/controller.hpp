@@ -113,6 +113,8 @@ class Controller {
     std::pair<std::uint32_t, std::uint32_t> node_bounds(JobIndex job,
                                                         std::uint32_t partition) const;
     Minutes time_limit(JobIndex job, std::uint32_t partition) const;
+    // Whether it could run in a partition if all nodes were idle.
+    bool can_run(JobIndex job, std::uint32_t partition);
     // Leaves of the nodes those that the job may use from `start` on for so long, and gives the end
     // of the first window that took some away, or 0.
     Seconds keep_usable(JobIndex job, Seconds start, Seconds duration, NodeSet& nodes) const;
@@ -224,7 +226,6 @@ class Controller {
     void grow(const View& view, JobIndex job);
     std::optional<Refusal> find_refusal(JobIndex job, Seconds now);
     bool violates_limits(const Request& request, const Partition& partition) const;
-    bool can_run(JobIndex job, std::uint32_t partition);
     void refuse(const Moment& moment, JobIndex job, Refusal why);
     bool is_independent(const Moment& moment, JobIndex job);
     bool is_throttled(const Request& request) const;

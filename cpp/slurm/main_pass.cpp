@@ -1,6 +1,7 @@
 #include "slurm/main_pass.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace noctule::slurm {
 
@@ -13,18 +14,16 @@ bool has(const std::vector<std::uint32_t>& numbers, std::uint32_t number) {
 } // namespace
 
 void MainPass::run(const Moment& moment, double time, bool full) {
-    const Parameters& parameters = controller_.parameters();
     Queue& queue = controller_.queue();
     const auto n_queued = static_cast<std::uint32_t>(queue.n_jobs());
     available_ = controller_.nodes().up;
     closed_.assign(controller_.settings().partitions.size(), false);
     n_tried_.assign(closed_.size(), 0);
-    failed_arrays_.clear();
+    rejected_array_ = {none, none};
     failed_reservations_.clear();
     depth_ = n_tested_ = n_started_ = 0;
     out_of_licenses_ = false;
     evictions_.begin_pass();
-    double microseconds = parameters.cost.main_pass;
     std::size_t i = 0;
     std::string_view over;
     for (; i < queue.records().size() && anything_left(); ++i) {
@@ -33,45 +32,74 @@ void MainPass::run(const Moment& moment, double time, bool full) {
             controller_.note_unqueued(moment, record);
             continue;
         }
-        microseconds = parameters.cost.main_pass + n_tested_ * parameters.cost.main_test;
-        if (over = why_over(microseconds, full); !over.empty()) {
+        if (controller_.request(record.job).het != none) {
+            // backfilling starts it, with its other components
+            controller_.reasons().note(record.job, Reason::resources);
+            close(record);
+            continue;
+        }
+        if (over = look_at(moment, record, full); !over.empty()) {
             break;
-        }
-        if (!is_open(record)) {
-            controller_.reasons().note(record.job, Reason::priority);
-            continue;
-        }
-        if (parameters.partition_job_depth > 0 &&
-            n_tried_[record.partition]++ >= parameters.partition_job_depth) {
-            controller_.reasons().note(record.job, Reason::not_tested, "partition_job_depth");
-            continue;
-        }
-        // Tasks of an array start until one does not; then another is the first.
-        while (
-            try_record(moment, record) == Outcome::started && record.live &&
-            controller_.is_queued(moment, record) &&
-            (parameters.sched_max_job_start == 0 || n_started_ < parameters.sched_max_job_start)) {
         }
     }
     controller_.note_rest(moment, i, over.empty() ? Reason::priority : Reason::not_tested, over);
     queue.compact();
     controller_.reasons().end_pass(time, full ? PassKind::full : PassKind::quick);
     controller_.statistics.add({time, full ? PassKind::full : PassKind::quick, n_queued, n_tested_,
-                                n_started_, microseconds * 1e-6});
+                                n_started_, microseconds() * 1e-6});
 }
 
-std::string_view MainPass::why_over(double microseconds, bool full) {
+// Each task counts like a record of its own. Those beyond partition_job_depth, and those of an
+// array that was tried in vain, do not count for the depth of a quick pass; those of closed
+// partitions do.
+std::string_view MainPass::look_at(const Moment& moment, const QueueRecord& record, bool full) {
+    const std::uint32_t array = controller_.request(record.job).array;
+    const std::pair where{array, record.partition};
+    do {
+        if (const std::string_view over = why_over(); !over.empty()) {
+            return over;
+        }
+        if (array != none && std::exchange(rejected_array_, where) == where) {
+            return "";
+        }
+        if (reaches_depth(record)) {
+            controller_.reasons().note(record.job, Reason::not_tested, "partition_job_depth");
+            return "";
+        }
+        if (!full && depth_++ > controller_.parameters().default_queue_depth) {
+            return "default_queue_depth";
+        }
+        if (!is_open(record)) {
+            controller_.reasons().note(record.job, Reason::priority);
+            return "";
+        }
+        if (try_record(moment, record) != Outcome::started) {
+            return "";
+        }
+        rejected_array_ = {none, none};
+    } while (record.live && controller_.is_queued(moment, record));
+    return "";
+}
+
+double MainPass::microseconds() const {
+    const CostModel& cost = controller_.parameters().cost;
+    return cost.main_pass + n_tested_ * cost.main_test;
+}
+
+std::string_view MainPass::why_over() const {
     const Parameters& parameters = controller_.parameters();
-    if (microseconds >= parameters.max_sched_time * 1e6) {
+    if (microseconds() >= parameters.max_sched_time * 1e6) {
         return "max_sched_time";
     }
     if (parameters.sched_max_job_start > 0 && n_started_ >= parameters.sched_max_job_start) {
         return "sched_max_job_start";
     }
-    if (!full && depth_++ > parameters.default_queue_depth) {
-        return "default_queue_depth";
-    }
     return out_of_licenses_ ? "bf_licenses" : "";
+}
+
+bool MainPass::reaches_depth(const QueueRecord& record) {
+    const std::uint32_t most = controller_.parameters().partition_job_depth;
+    return most > 0 && n_tried_[record.partition]++ >= most;
 }
 
 // Whether a record could still be started.
@@ -86,11 +114,7 @@ bool MainPass::anything_left() const {
 }
 
 bool MainPass::is_open(const QueueRecord& record) const {
-    const Request& request = controller_.request(record.job);
-    if (request.array != none && has(failed_arrays_, request.array)) {
-        return false;
-    }
-    return record.reserved ? !has(failed_reservations_, request.reservation)
+    return record.reserved ? !has(failed_reservations_, controller_.request(record.job).reservation)
                            : !closed_[record.partition];
 }
 
@@ -109,27 +133,22 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
     if (!controller_.limits().allows(job, record.partition, moment.now)) {
         controller_.note_limit(job);
         if (stops) {
-            close(moment, record);
+            hold_back(moment, record, true);
         }
         return Outcome::skipped;
     }
     const Minutes limit = controller_.time_limit(job, record.partition);
     const auto [least, wanted] = controller_.node_bounds(job, record.partition);
     candidates_.assign_common(available_, partition.nodes);
-    if (candidates_.count() < least) {
+    if (candidates_.count() < request.min_nodes) {
         controller_.reasons().note(job, Reason::resources);
-        close(moment, record);
+        close(record); // whoever it is
         return Outcome::busy;
     }
     if (!controller_.has_licenses(request)) {
         controller_.note_licenses(job);
         out_of_licenses_ = controller_.parameters().bf_licenses;
         return Outcome::skipped;
-    }
-    if (request.het != none) { // backfilling starts it, with its other components
-        controller_.reasons().note(job, Reason::resources);
-        close(moment, record);
-        return Outcome::busy;
     }
     if (request.constraint != none) {
         candidates_ &= controller_.settings().constraints[request.constraint];
@@ -156,20 +175,32 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
     if (!choice && allowed) {
         controller_.reasons().note(job, candidates_.count() < least ? Reason::reservation
                                                                     : Reason::resources);
-        close(moment, record);
+        hold_back(moment, record, waits_for_others(trial, record.partition));
         return Outcome::busy;
     }
     if (!allowed) {
         controller_.note_limit(job);
-        if (stops) {
-            close(moment, record);
-        }
+        hold_back(moment, record, stops);
         return Outcome::skipped;
     }
     ++n_started_;
     controller_.priority().tested(job, choice->cpus);
     controller_.start(moment, record, *choice, limit, StartedBy::main);
     return Outcome::started;
+}
+
+// Whether a job that finds no nodes now is kept from them by other jobs. One that the nodes left to
+// it could not serve if they were idle holds nobody back.
+bool MainPass::waits_for_others(const Trial& trial, std::uint32_t partition) const {
+    Select& select = controller_.select();
+    const bool could_here =
+        trial.candidates.count() >= trial.min_nodes && select.could_ever_run(trial);
+    if (could_here) {
+        return true;
+    }
+    const bool could_elsewhere =
+        trial.request.partitions.size() == 1 || controller_.can_run(trial.job, partition);
+    return could_elsewhere && select.has_busy(trial);
 }
 
 // Whether the job is too young or too unimportant to hold others back.
@@ -181,19 +212,21 @@ bool MainPass::closes_nothing(const Moment& moment, const QueueRecord& record) c
            controller_.limits().plans_nothing(record.job, record.priority);
 }
 
-void MainPass::close(const Moment& moment, const QueueRecord& record) {
+// After a job that did not start: its nodes, its reservation or its partition are kept from others.
+void MainPass::hold_back(const Moment& moment, const QueueRecord& record, bool is_busy) {
     const Request& request = controller_.request(record.job);
-    if (request.array != none) {
-        failed_arrays_.push_back(request.array);
-    }
-    if (record.reserved) {
-        failed_reservations_.push_back(request.reservation);
-    } else if (request.required.n_nodes() > 0) {
+    if (request.required.n_nodes() > 0 && request.required.count() >= request.min_nodes) {
         available_ -= request.required;
-    } else if (!closes_nothing(moment, record)) {
-        closed_[record.partition] = true;
-        available_ -= controller_.partition(record.partition).nodes;
+    } else if (is_busy && record.reserved) {
+        failed_reservations_.push_back(request.reservation);
+    } else if (is_busy && !closes_nothing(moment, record)) {
+        close(record);
     }
+}
+
+void MainPass::close(const QueueRecord& record) {
+    closed_[record.partition] = true;
+    available_ -= controller_.partition(record.partition).nodes;
 }
 
 } // namespace noctule::slurm

@@ -16,11 +16,17 @@ class MainPass {
   private:
     enum class Outcome : std::uint8_t { started, busy, skipped };
 
-    // The parameter by which the pass ends here, if one does.
-    std::string_view why_over(double microseconds, bool full);
+    // Tries a record, tasks of an array until one does not start; gives the parameter by which the
+    // pass ends here, if one does.
+    std::string_view look_at(const Moment& moment, const QueueRecord& record, bool full);
+    std::string_view why_over() const;
+    double microseconds() const;
     bool is_open(const QueueRecord& record) const;
+    bool reaches_depth(const QueueRecord& record);
     Outcome try_record(const Moment& moment, const QueueRecord& record);
-    void close(const Moment& moment, const QueueRecord& record);
+    bool waits_for_others(const Trial& trial, std::uint32_t partition) const;
+    void hold_back(const Moment& moment, const QueueRecord& record, bool is_busy);
+    void close(const QueueRecord& record);
     bool closes_nothing(const Moment& moment, const QueueRecord& record) const;
     bool anything_left() const;
 
@@ -28,9 +34,10 @@ class MainPass {
     Evictions evictions_;
     // Of one pass.
     NodeSet available_, candidates_;
-    std::vector<bool> closed_;                 // by partition
-    std::vector<std::uint32_t> n_tried_;       // by partition
-    std::vector<std::uint32_t> failed_arrays_; // in any partition of theirs
+    std::vector<bool> closed_;           // by partition
+    std::vector<std::uint32_t> n_tried_; // by partition
+    // The array that was tried last, unless its task started, and where.
+    std::pair<std::uint32_t, std::uint32_t> rejected_array_ = {none, none};
     std::vector<std::uint32_t> failed_reservations_;
     std::uint32_t depth_ = 0; // records that a quick pass has looked at
     std::uint32_t n_tested_ = 0;

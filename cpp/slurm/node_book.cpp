@@ -22,10 +22,6 @@ std::vector<std::uint32_t> families(const std::vector<std::string>& kinds) {
     return found;
 }
 
-bool allocates_cpus(const Settings& settings) {
-    return settings.parameters.select.unit == SelectParameters::Unit::cpu;
-}
-
 // Out of a number or back into it.
 template <typename Number> void move(Number amount, bool out, Number& number) {
     number = static_cast<Number>(out ? number - amount : number + amount);
@@ -38,12 +34,11 @@ NodeBook::NodeBook(const Settings& settings)
       idle_(settings.n_nodes(), true) {
     const std::size_t n = settings.nodes.size();
     for (const Node& node : settings.nodes) {
-        const std::uint32_t cores = allocates_cpus(settings) ? node.cpus : node.cores();
+        const std::uint32_t cores = node.cores();
         if (node.n_hosts != cores) {
             throw InputError("node " + std::to_string(n_cores_.size()) + ": got " +
                              std::to_string(node.n_hosts) + " hosts, expected one for each of " +
-                             std::to_string(cores) +
-                             (allocates_cpus(settings) ? " CPUs" : " cores"));
+                             std::to_string(cores) + " cores");
         }
         n_cores_.push_back(cores);
         cores_per_socket_.push_back(std::max(1U, cores / std::max(1U, node.sockets)));

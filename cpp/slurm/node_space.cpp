@@ -16,6 +16,7 @@ void NodeSpace::reset(Seconds begin, Seconds end, const NodeSet& usable) {
     }
     stretches_.assign(1, {begin, end, 0, usable.count()});
     n_records_ = 1;
+    has_empty_record_ = false;
 }
 
 void NodeSpace::move_to(Seconds begin, Seconds end) {
@@ -86,28 +87,28 @@ void NodeSpace::take(Stretch& stretch, const Stretch* next, bool next_changes) {
     }
 }
 
-// Makes one of neighbours that have become equal, of those from first to last.
+// Makes one of the first two neighbours that are equal, of those from first to last; not more, as
+// in Slurm's table.
 void NodeSpace::merge(std::size_t first, std::size_t last) {
-    std::size_t kept = first;
-    for (std::size_t i = first + 1; i <= last; ++i) {
-        Stretch& before = stretches_[kept];
-        const Stretch& stretch = stretches_[i];
+    for (std::size_t i = first; i < last; ++i) {
+        Stretch& before = stretches_[i];
         if (before.n_more == 0 && before.n_fewer == 0) {
-            unused_.push_back(stretch.place);
-            before.end = stretch.end;
-            before.n_more = stretch.n_more;
-            before.n_fewer = stretch.n_fewer;
-        } else {
-            stretches_[++kept] = stretch;
+            const Stretch& after = stretches_[i + 1];
+            unused_.push_back(after.place);
+            before.end = after.end;
+            before.n_more = after.n_more;
+            before.n_fewer = after.n_fewer;
+            stretches_.erase(stretches_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+            return;
         }
     }
-    const auto at = stretches_.begin();
-    stretches_.erase(at + static_cast<std::ptrdiff_t>(kept) + 1,
-                     at + static_cast<std::ptrdiff_t>(last) + 1);
 }
 
 void NodeSpace::reserve(Seconds begin, Seconds end, const NodeSet& nodes) {
     begin = std::max(begin, stretches_.front().begin);
+    if (begin == stretches_.front().begin && !std::exchange(has_empty_record_, true)) {
+        ++n_records_; // of no length, before the first
+    }
     split_at(begin);
     split_at(end);
     const auto first = static_cast<std::size_t>(first_after(begin) - stretches_.cbegin());
@@ -123,7 +124,7 @@ void NodeSpace::reserve(Seconds begin, Seconds end, const NodeSet& nodes) {
         const bool is_last = i + 1 == stretches_.size();
         take(stretches_[i], is_last ? nullptr : &stretches_[i + 1], i + 1 < last);
     }
-    merge(first > 0 ? first - 1 : 0, std::min(last, stretches_.size() - 1));
+    merge(first > 1 ? first - 2 : 0, std::min(last, stretches_.size() - 1));
 }
 
 bool NodeSpace::is_free(Seconds begin, Seconds end, const NodeSet& nodes) const {

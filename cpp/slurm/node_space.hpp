@@ -67,6 +67,7 @@ class NodeSpace {
     std::vector<std::uint32_t> unused_; // places
     SparseNodes taken_;                 // kept to save allocations
     std::uint32_t n_records_ = 0;
+    bool has_empty_record_ = false;
 };
 
 } // namespace noctule::slurm

@@ -76,6 +76,9 @@ class Select {
     // Whether it could run on these nodes if they were all idle: otherwise it never will.
     virtual bool could_ever_run(const Trial& trial) = 0;
 
+    // Whether some of the nodes are kept from it by others on them, however little it needs.
+    virtual bool has_busy(const Trial& trial) const = 0;
+
     virtual void allocate(JobIndex job, const Request& request, const Choice& choice,
                           Seconds expected_end) = 0;
     virtual void release(JobIndex job) = 0;

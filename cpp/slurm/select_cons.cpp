@@ -74,16 +74,6 @@ SelectCons::Needs SelectCons::needs(const Trial& trial) const {
     return needs;
 }
 
-// Cores that so many CPUs take: whole ones, for each task of its own where tasks share none.
-std::uint32_t SelectCons::cores_for(const Needs& needs, NodeIndex node, std::uint32_t cpus) const {
-    const std::uint32_t threads = cpus_per_core(node);
-    if (!needs.task_per_core) {
-        return (cpus + threads - 1) / threads;
-    }
-    const std::uint32_t a_task = std::max(1U, needs.request.cpus_per_task);
-    return (cpus + a_task - 1) / a_task * ((a_task + threads - 1) / threads);
-}
-
 // CPUs that the free memory of a node pays for, at most so many.
 std::uint32_t SelectCons::affordable_cpus(const NodeBook& book, const Needs& needs, NodeIndex node,
                                           std::uint32_t cpus) const {
@@ -94,17 +84,16 @@ std::uint32_t SelectCons::affordable_cpus(const NodeBook& book, const Needs& nee
     if (!needs.memory_is_per_cpu) {
         return free >= needs.memory_mb ? cpus : 0;
     }
-    if (free / needs.memory_mb >= cpus) {
-        return cpus;
-    }
     // CPUs go in whole cores, or sockets, and then in whole tasks.
+    const bool by_cpu = settings_.parameters.select.unit == SelectParameters::Unit::cpu;
     const std::uint32_t unit =
-        cpus_per_core(node) * (needs.whole_sockets ? settings_.nodes[node].cores_per_socket : 1);
-    const auto paid = static_cast<std::uint32_t>(free / needs.memory_mb);
-    const std::uint32_t affordable =
-        cpus < unit ? 0 : cpus - (cpus - paid + unit - 1) / unit * unit;
-    return affordable > cpus ? 0
-                             : affordable - affordable % std::max(1U, needs.request.cpus_per_task);
+        by_cpu ? 1
+               : cpus_per_core(node) *
+                     (needs.whole_sockets ? settings_.nodes[node].cores_per_socket : 1);
+    const std::uint64_t paid = std::min<std::uint64_t>(free / needs.memory_mb, cpus);
+    const std::uint64_t unpaid = (cpus - paid + unit - 1) / unit * unit;
+    const auto affordable = static_cast<std::uint32_t>(unpaid > cpus ? 0 : cpus - unpaid);
+    return affordable - affordable % std::max(1U, needs.request.cpus_per_task);
 }
 
 // As many CPUs as cores, memory and generic resources of the node allow; 0 if no task fits.
@@ -146,12 +135,7 @@ std::uint32_t SelectCons::offered_cpus(const NodeBook& book, const Needs& needs,
         cpus = affordable;
         tasks = std::min(tasks, cpus / a_task);
     }
-    if (tasks < std::max(1U, request.tasks_per_node)) {
-        return 0;
-    }
-    // What does not make a whole task counts, unless tasks are counted by node.
-    const bool is_whole = a_task > 1 && request.tasks_per_node > 0;
-    return is_whole && !needs.demand.whole_nodes ? tasks * a_task : cpus;
+    return tasks < std::max(1U, request.tasks_per_node) ? 0 : cpus;
 }
 
 Offers SelectCons::offers(const NodeBook& book, const Needs& needs, const NodeSet& among) const {
@@ -220,96 +204,6 @@ NodeSet SelectCons::nodes_of(const std::vector<NodeShare>& shares) const {
     return nodes;
 }
 
-// What it asked for by node and by task, and of each per-job kind one a node, then as much as
-// the nodes have, lowest node first.
-std::vector<std::uint32_t> SelectCons::gres_by_node(const Needs& needs,
-                                                    const std::vector<NodeShare>& shares) const {
-    const std::size_t n_kinds = settings_.gres_kinds.size();
-    std::vector<std::uint32_t> wanted(shares.size() * n_kinds, 0);
-    const std::uint32_t a_task = std::max(1U, needs.request.cpus_per_task);
-    for (const GresRequest& gres : needs.request.gres) {
-        std::uint32_t left = gres.per_job;
-        for (std::size_t i = 0; i < shares.size(); ++i) {
-            std::uint32_t& here = wanted[i * n_kinds + gres.kind];
-            here += gres.per_node + gres.per_task * (shares[i].cpus / a_task);
-            if (left > 0) {
-                ++here;
-                --left;
-            }
-        }
-        for (std::size_t i = 0; i < shares.size() && left > 0; ++i) {
-            std::uint32_t& here = wanted[i * n_kinds + gres.kind];
-            const std::uint32_t free = book_.free_gres(shares[i].node, gres.kind);
-            const std::uint32_t more = std::min(left, free - std::min(free, here));
-            here += more;
-            left -= more;
-        }
-    }
-    std::vector<std::uint32_t> taken;
-    for (std::size_t i = 0; i < shares.size(); ++i) {
-        const auto here =
-            book_.pick_gres(shares[i].node, std::span(wanted).subspan(i * n_kinds, n_kinds));
-        taken.insert(taken.end(), here.begin(), here.end());
-    }
-    return taken;
-}
-
-Holdings SelectCons::holdings(const NodeBook& book, const Needs& needs,
-                              const std::vector<NodeShare>& shares) const {
-    Holdings held;
-    held.partition = needs.partition;
-    held.shares = needs.shares;
-    for (const NodeShare& share : shares) {
-        std::uint32_t n = needs.demand.whole_nodes ? book_.n_cores(share.node)
-                                                   : cores_for(needs, share.node, share.cpus);
-        if (needs.tasks_go_round) { // each to the next socket, which the job then has
-            const std::uint32_t socket = settings_.nodes[share.node].cores_per_socket;
-            const std::uint32_t tasks = share.cpus / std::max(1U, needs.request.cpus_per_task);
-            n = std::max(n, std::min(tasks * socket, book.cores_of_free_sockets(share.node)));
-        }
-        const std::vector<std::uint64_t> cores =
-            book.pick_cores(share.node, n, needs.whole_sockets);
-        std::uint32_t n_picked = 0;
-        for (const std::uint64_t word : cores) {
-            n_picked += static_cast<std::uint32_t>(std::popcount(word));
-        }
-        const std::uint32_t cpus = n_picked * cpus_per_core(share.node);
-        std::uint64_t memory = 0;
-        if (needs.counts_memory) {
-            memory = needs.memory_mb == 0      ? settings_.nodes[share.node].memory_mb
-                     : needs.memory_is_per_cpu ? needs.memory_mb * cpus
-                                               : needs.memory_mb;
-        }
-        held.nodes.push_back({share.node, cpus, memory});
-        held.cores.insert(held.cores.end(), cores.begin(), cores.end());
-    }
-    if (!needs.request.gres.empty()) {
-        held.gres = gres_by_node(needs, shares);
-    }
-    return held;
-}
-
-HostSet SelectCons::hosts(const Holdings& holdings) const {
-    HostSet hosts;
-    const std::size_t n_words =
-        holdings.nodes.empty() ? 0 : holdings.cores.size() / holdings.nodes.size();
-    for (std::size_t i = 0; i < holdings.nodes.size(); ++i) {
-        const HostId first = settings_.nodes[holdings.nodes[i].node].first_host;
-        NodeSet cores(static_cast<std::uint32_t>(n_words * 64));
-        for (std::size_t w = 0; w < n_words; ++w) {
-            for (std::uint64_t word = holdings.cores[i * n_words + w]; word != 0;
-                 word &= word - 1) {
-                cores.add(static_cast<NodeIndex>(w * 64) +
-                          static_cast<NodeIndex>(std::countr_zero(word)));
-            }
-        }
-        cores.for_each_run([&](NodeRun run) {
-            hosts.append({first + run.first, first + run.first + run.size - 1});
-        });
-    }
-    return hosts;
-}
-
 std::optional<Choice> SelectCons::run_now(const Trial& trial) {
     const Needs asked = needs(trial);
     const auto found =
@@ -344,12 +238,22 @@ bool SelectCons::could_ever_run(const Trial& trial) {
     return choose(empty_, needs(trial), trial.candidates, false).has_value();
 }
 
+bool SelectCons::has_busy(const Trial& trial) const {
+    const bool whole = needs(trial).demand.whole_nodes;
+    return trial.candidates.intersects(states_.completing) ||
+           std::ranges::any_of(running_, [&](const auto& entry) {
+               return (whole || entry.second.whole_nodes) &&
+                      entry.second.nodes.intersects(trial.candidates);
+           });
+}
+
 void SelectCons::allocate(JobIndex job, const Request& request, const Choice& choice,
                           Seconds expected_end) {
     const Partition& partition = settings_.partitions[choice.shares.partition];
     const Minutes over = partition.over_time_limit >= 0 ? partition.over_time_limit
                                                         : settings_.parameters.over_time_limit;
-    running_.emplace(job, Running{choice.shares, choice.nodes, expected_end, request.limit, over});
+    running_.emplace(job, Running{choice.shares, choice.nodes, expected_end, request.limit, over,
+                                  choice.whole_nodes});
     ends_.emplace(expected_end, job);
     book_.take(choice.shares);
 }

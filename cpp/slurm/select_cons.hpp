@@ -27,6 +27,7 @@ class SelectCons final : public Select {
     std::optional<Prediction> will_run(const Trial& trial, Seconds now, bool now_only) override;
     std::optional<Choice> run_without(const Trial& trial) override;
     bool could_ever_run(const Trial& trial) override;
+    bool has_busy(const Trial& trial) const override;
 
     void allocate(JobIndex job, const Request& request, const Choice& choice,
                   Seconds expected_end) override;
@@ -45,11 +46,14 @@ class SelectCons final : public Select {
         Seconds expected_end;
         Minutes limit;
         Minutes over_time_limit;
+        bool whole_nodes;
     };
 
     Needs needs(const Trial& trial) const;
     std::uint32_t cpus_per_core(NodeIndex node) const;
     std::uint32_t cores_for(const Needs& needs, NodeIndex node, std::uint32_t cpus) const;
+    std::uint32_t cores_taken(const NodeBook& book, const Needs& needs, NodeIndex node,
+                              std::uint32_t cpus) const;
     std::uint32_t affordable_cpus(const NodeBook& book, const Needs& needs, NodeIndex node,
                                   std::uint32_t cpus) const;
     std::uint32_t offered_cpus(const NodeBook& book, const Needs& needs, NodeIndex node) const;

@@ -42,6 +42,7 @@ class Linear final : public Select {
     bool could_ever_run(const Trial& trial) override {
         return fits(trial.candidates, need_of(trial));
     }
+    bool has_busy(const Trial& trial) const override;
 
     void allocate(JobIndex job, const Request&, const Choice& choice,
                   Seconds expected_end) override;
@@ -108,6 +109,14 @@ bool Linear::shares(const Trial& trial) const {
     return oversubscribe == Oversubscribe::force ||
            (oversubscribe == Oversubscribe::yes && trial.request.oversubscribe &&
             !trial.request.exclusive);
+}
+
+bool Linear::has_busy(const Trial& trial) const {
+    bool found = trial.candidates.intersects(states_.completing);
+    trial.candidates.for_each([&](NodeIndex node) {
+        found |= shares(trial) ? taken_alone_[node] > 0 : n_jobs_[node] > 0;
+    });
+    return found;
 }
 
 // How many jobs may be on a node that this one goes to.

@@ -199,7 +199,7 @@ bool any_in(const Plain& some, const Plain& one, const Plain& other) {
         some, [&](NodeIndex node) { return one.contains(node) && !other.contains(node); });
 }
 
-// Neighbours differ, and by as many nodes as they say.
+// Neighbours differ by as many nodes as they say.
 void check_stretches(const NodeSpace& space, const std::vector<Plain>& minutes) {
     const std::vector<NodeSpace::Stretch>& stretches = space.stretches();
     for (std::size_t k = 0; k < stretches.size(); ++k) {
@@ -208,7 +208,7 @@ void check_stretches(const NodeSpace& space, const std::vector<Plain>& minutes) 
         CHECK(stretches[k].n_usable == nodes.count());
         if (k + 1 < stretches.size()) {
             const NodeSet& next = space.nodes(stretches[k + 1]);
-            CHECK(stretches[k].end == stretches[k + 1].begin && nodes != next);
+            CHECK(stretches[k].end == stretches[k + 1].begin);
             CHECK(stretches[k].n_more == (next - nodes).count());
             CHECK(stretches[k].n_fewer == (nodes - next).count());
         }
@@ -282,6 +282,28 @@ void plans_tell_when_more_nodes_are_free() {
     CHECK(space.more_from(all, 1800, 3000) == 0 && count(1800, 3000) == 4);
     CHECK(space.more_from(set_of(4, {2}), 700, 1300) == 1800); // node 0 does not count
     CHECK(space.n_records() == 4);
+}
+
+void plans_use_up_records_as_slurms_table_does() {
+    NodeSpace space;
+    space.reset(0, 6000, NodeSet(4, true));
+    CHECK(space.n_records() == 1);
+    // From the very beginning: a record of no length stays before it, and one comes after it.
+    space.reserve(0, 600, set_of(4, {0}));
+    CHECK(space.n_records() == 3 && space.stretches().size() == 2);
+    space.reserve(0, 600, set_of(4, {1}));
+    CHECK(space.n_records() == 3);
+    space.reserve(1200, 1800, set_of(4, {2}));
+    CHECK(space.n_records() == 5 && space.stretches().size() == 4);
+    // The first and the second stretch become one, and so do the third and the fourth; but only
+    // one pair is merged at a time, the other with the next plan beside it.
+    space.reserve(600, 1200, set_of(4, {0, 1}));
+    CHECK(space.n_records() == 5 && space.stretches().size() == 3);
+    space.reserve(1800, 6000, set_of(4, {2}));
+    space.reserve(0, 1200, set_of(4, {2}));
+    CHECK(space.n_records() == 5 && space.stretches().size() == 2);
+    space.reserve(1200, 6000, set_of(4, {0, 1}));
+    CHECK(space.stretches().size() == 1);
 }
 
 void ends_give_nodes_back_in_order() {
@@ -380,6 +402,7 @@ void test_slurm_model() {
     nodes_below_one_switch_are_chosen();
     plans_take_nodes_away_for_a_time();
     plans_tell_when_more_nodes_are_free();
+    plans_use_up_records_as_slurms_table_does();
     known_counts_hold_for_longer_and_earlier();
     ends_give_nodes_back_in_order();
     main_passes_keep_their_distance();

@@ -296,6 +296,9 @@ void sockets_and_threads_are_given_whole() {
     Cluster round(1); // tasks go from socket to socket
     round.settings.parameters.select.unit = SelectParameters::Unit::socket;
     CHECK(round.hosts({.tasks = 2}) == "0-7");
+    Cluster packed(1); // but those of several CPUs fill one first
+    packed.settings.parameters.select.unit = SelectParameters::Unit::socket;
+    CHECK(packed.hosts({.tasks = 2, .cpus_per_task = 2}) == "0-3");
     Cluster block(1);
     block.settings.parameters.select.unit = SelectParameters::Unit::socket;
     block.settings.parameters.select.core_default_block = true;

@@ -141,10 +141,14 @@ def test_nodes_may_have_any_names(tmp_path, capsys, names):
     assert "decisions +0.00 % +0.00 % +0.00 % 3 3 3" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_job_of_fewer_tasks_than_nodes_needs_no_more_nodes_than_tasks():
+def test_a_job_of_fewer_tasks_than_nodes_gets_as_many_nodes_as_tasks():
+    # so sbatch says, and sends: "can't run 2 processes on 3 nodes, setting nnodes to 2"
     asked = Request(min_nodes=3, tasks=2)
-    assert with_nodes_for_tasks(asked) == replace(asked, min_nodes=2, max_nodes=3)
+    assert with_nodes_for_tasks(asked) == replace(asked, min_nodes=2)
     ranged = Request(min_nodes=3, max_nodes=5, tasks=1)
-    assert with_nodes_for_tasks(ranged) == replace(ranged, min_nodes=1)
-    for same in (Request(min_nodes=3), Request(min_nodes=2, tasks=2)):
+    assert with_nodes_for_tasks(ranged) == replace(ranged, min_nodes=1, max_nodes=0)
+    wide = Request(min_nodes=1, max_nodes=4, tasks=2)
+    assert with_nodes_for_tasks(wide) == replace(wide, max_nodes=2)
+    unbounded = Request(min_nodes=1, max_nodes=None, tasks=2)
+    for same in (Request(min_nodes=3), Request(min_nodes=2, tasks=2), unbounded):
         assert with_nodes_for_tasks(same) is same

@@ -189,11 +189,13 @@ class Requests(Sequence[Request]):
 
 
 def with_nodes_for_tasks(request: Request) -> Request:
-    """Return what sbatch makes of fewer tasks than nodes: no more nodes than tasks are needed."""
-    if not 0 < request.tasks < request.min_nodes:
+    """Return what sbatch makes of fewer tasks than nodes: as many nodes as tasks."""
+    if not request.tasks:
         return request
-    most = request.max_nodes if request.max_nodes != 0 else request.min_nodes
-    return dataclasses.replace(request, min_nodes=request.tasks, max_nodes=most)
+    most = request.max_nodes and min(request.max_nodes, request.tasks)
+    if request.tasks < request.min_nodes:
+        return dataclasses.replace(request, min_nodes=request.tasks, max_nodes=0)
+    return dataclasses.replace(request, max_nodes=most) if most != request.max_nodes else request
 
 
 def parse_dependencies(text: str, where: str) -> tuple[tuple[SlurmDependency, ...], bool]:

@@ -67,13 +67,9 @@ def minutes(value: int | None) -> int:
 def hosts_of_nodes(settings: SlurmSettings) -> list[range]:
     """Return the hosts of the platform that each node is: one, or where nodes are shared its cores.
 
-    With CR_CPU these are its CPUs, which may be threads.
+    With CR_CPU too: no two jobs have threads of one core.
     """
-    select = settings.select
-    sizes = [
-        1 if select.is_linear else node.cpus if select.unit == "cpu" else node.cores
-        for node in settings.nodes
-    ]
+    sizes = [1 if settings.select.is_linear else node.cores for node in settings.nodes]
     ranges, first = [], 0
     for size in sizes:
         ranges.append(range(first, first + size))

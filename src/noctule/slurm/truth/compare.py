@@ -3,7 +3,8 @@
 - decisions: passes and cycles at the dates of the log, so that only what they decide is tested;
   nodes come back after jobs when they did, where the log tells;
 - triggers: the ticks of the background loop and the wake-ups of the backfill thread are those of
-  the log, but whether a tick runs a pass, and which, is the model's;
+  the log, and nodes come back as above, but whether a tick runs a pass, and which, is the
+  model's;
 - first instants: the same with nothing but the first tick, cycle and full pass, and a period;
 - ensemble: free runs; ticks, backfill thread and full passes begin at phases drawn from
   U[0, 1 s), U[0, bf_interval) and U[0, sched_interval), tests of time limits from U[0, 30 s),
@@ -29,7 +30,7 @@ from noctule.slurm.conf.settings import SlurmSettings, read_settings
 from noctule.slurm.conf.topology import Topology, read_topology
 from noctule.slurm.jobs.requests import Request, Requests, with_nodes_for_tasks
 from noctule.slurm.model.clocks import Clocks, PassKind
-from noctule.slurm.model.native_settings import hosts_of_nodes, shares_hosts
+from noctule.slurm.model.native_settings import hosts_of_nodes
 from noctule.slurm.model.policy import COMPLETION_DELAY, simulate_slurm
 from noctule.slurm.truth.fidelity import SimulatedStart, Starts
 from noctule.slurm.truth.sets import Truth, TruthJob
@@ -95,8 +96,7 @@ class Case:
         jobs = (*truth.jobs, *truth.cancelled)
         self._jobs = sorted(jobs, key=lambda job: (job.submit_date, job.job_id))
         self._cancelled = {job.job_id for job in truth.cancelled}
-        is_whole = settings.select.is_linear and not shares_hosts(settings)
-        self._uses = _passes_of_nodes(truth) if is_whole else {}
+        self._uses = _passes_of_nodes(truth)
         self._requests = Requests.of(self._request(job) for job in self._jobs)
         self._node_of_host = [
             node.name
@@ -206,8 +206,8 @@ class Case:
     def starts(self, clocks: Clocks) -> Starts:
         """Simulate the set; return the starts in order of job numbers."""
         workload = self._workload(clocks)
-        # with given passes jobs have their own, as it was
-        options: dict[str, Any] = {"epilogue_delay": 0.0} if clocks.mode == "passes" else {}
+        # where clocks are those of the log, jobs have their own, as it was
+        options: dict[str, Any] = {"epilogue_delay": 0.0} if _is_logged(clocks) else {}
         schedule, model = simulate_slurm(
             workload,
             self.settings,
@@ -232,7 +232,7 @@ class Case:
                 cancel_time=self._date(job.end_date, clocks)
                 if job.job_id in self._cancelled
                 else math.inf,
-                epilogue_delay=self._completion_delay(job) if clocks.mode == "passes" else 0.0,
+                epilogue_delay=self._completion_delay(job) if _is_logged(clocks) else 0.0,
             )
             for job in self._jobs
         ]
@@ -241,7 +241,8 @@ class Case:
     def _completion_delay(self, job: TruthJob) -> float:
         """Return how long its nodes stayed unusable after a job, as far as is known.
 
-        Whole nodes were back before the pass that gave one of them to another job.
+        They were back before the pass that gave one of them to another job: Slurm leaves nodes
+        alone, also shared ones, while a job completes there.
         """
         nodes = expand_hosts(job.nodes) if job.nodes else []
         release = self.truth.log.release(nodes, job.end_date)
@@ -302,6 +303,11 @@ class Case:
             start = end = schedule.end
         nodes = dict.fromkeys(self._node_of_host[host] for host in hosts)
         return SimulatedStart(job_id, self.epoch + start, self.epoch + end, compress_hosts(nodes))
+
+
+def _is_logged(clocks: Clocks) -> bool:
+    """Whether passes or ticks are those of a log."""
+    return clocks.mode == "passes" or len(clocks.ticks) > 0
 
 
 def _passes_of_nodes(truth: Truth) -> dict[str, list[float]]:
