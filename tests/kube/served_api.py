@@ -34,11 +34,11 @@ class ServedApi:
 
 @contextmanager
 def served(
-    store: Store | None = None, token: str | None = None, **limits: Any
+    store: Store | None = None, token: str | None = None, watch_lists: bool = True, **limits: Any
 ) -> Iterator[ServedApi]:
     store = store or Store(now=lambda: START)
     loop = asyncio.new_event_loop()
-    server = Server(Api(store), token, **limits)
+    server = Server(Api(store, watch_lists=watch_lists), token, **limits)
     loop.run_until_complete(server.start())
     thread = threading.Thread(target=loop.run_forever)
     thread.start()

@@ -57,6 +57,18 @@ def test_a_watch_list_gives_the_objects_and_a_bookmark_where_they_end(
     assert mark["metadata"]["resourceVersion"] == str(api.store.revision)
 
 
+def test_where_watch_lists_are_refused_clients_list_before_they_watch() -> None:
+    with served(watch_lists=False) as api:
+        client = TinyClient(api.server.port)
+        put(api, pod("b"), pod("a"))
+        asked = "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+        code, answer = client.ask("GET", PODS_PATH + asked)
+        assert (code, answer["reason"]) == (422, "Invalid")
+        listed = client.get(PODS_PATH)
+        assert [each["metadata"]["name"] for each in listed["items"]] == ["a", "b"]
+        client.close()
+
+
 def test_an_object_that_leaves_the_selector_is_deleted_for_that_watch(
     api: ServedApi, client: TinyClient
 ) -> None:

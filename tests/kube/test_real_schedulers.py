@@ -91,6 +91,13 @@ def test_three_runs_give_the_same_start_dates(shared, name):
     assert others == [first, first]
 
 
+def test_with_a_seed_three_runs_choose_the_same_among_equal_nodes(shared):
+    runs = [batkube(shared, "spaced", "1.36.4", seed=7) for _ in range(3)]
+    first, *others = [(starts(run), column(run, "hosts")) for run in runs]
+    assert others == [first, first]
+    assert len({str(hosts) for hosts in first[1].values()}) == 16
+
+
 @pytest.mark.parametrize(("name", "version"), [("burst", "1.20.2"), ("spaced", "1.36.4")])
 def test_waiting_for_all_timers_gives_makespans_as_close(shared, name, version):
     schedule = batkube(shared, name, version, mode="exact")

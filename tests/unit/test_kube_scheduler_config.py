@@ -42,6 +42,24 @@ def test_what_a_file_has_is_kept_but_for_the_connection_and_leaders(tmp_path):
     )
 
 
+def test_one_that_decides_the_same_each_time_looks_at_nodes_one_by_one(tmp_path):
+    given = tmp_path / "given.yaml"
+    access = Access("http://127.0.0.1:1/token", tmp_path)
+
+    def read(text: str) -> str:
+        given.write_text(text)
+        return complete_config(given, access, "x", is_repeatable=True).read_text()
+
+    assert read(HEAD).startswith(f"{HEAD}parallelism: 1\nclientConnection:\n")
+    assert "parallelism: 1" not in read(f"{HEAD}parallelism: 4\n")
+    as_json = '{"kind": "KubeSchedulerConfiguration"'
+    assert json.loads(read(as_json + "}"))["parallelism"] == 1
+    assert json.loads(read(as_json + ', "parallelism": 4}'))["parallelism"] == 4
+    made = complete_config(None, access, "x", is_repeatable=True)
+    assert json.loads(made.read_text())["parallelism"] == 1
+    assert "parallelism" not in complete_config(None, access, "x").read_text()
+
+
 def test_a_file_may_be_json(tmp_path):
     given = {"kind": "KubeSchedulerConfiguration", "clientConnection": {"qps": 7}}
     found = json.loads(completed(tmp_path, json.dumps(given)))

@@ -55,14 +55,21 @@ class Api:
         version: what `/version` says, as Kubernetes writes versions.
         watch_timeouts: whether watches end when clients ask for it (in real seconds); without,
             they last until the client leaves.
+        watch_lists: whether watches can begin with a list, in any order; without, clients list
+            objects by their names before they watch.
     """
 
     def __init__(
-        self, store: Store, *, version: str = "v1.36.0", watch_timeouts: bool = True
+        self,
+        store: Store,
+        *,
+        version: str = "v1.36.0",
+        watch_timeouts: bool = True,
+        watch_lists: bool = True,
     ) -> None:
         self.store = store
         self._writer = Writer(store)
-        self._lister = Lister(store, watch_timeouts)
+        self._lister = Lister(store, watch_timeouts, watch_lists)
         self._discovery = Discovery(store, version)
         self._methods_of_all: dict[str, _Method] = {
             "GET": self._read_all,

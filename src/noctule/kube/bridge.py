@@ -199,7 +199,10 @@ class KubeScheduler(OutsidePolicy):
         platform, workload = self._inputs
         settings = self.settings
         session = Session(
-            is_virtual=settings.clock == "virtual", stall_timeout=settings.stall_timeout
+            is_virtual=settings.clock == "virtual",
+            stall_timeout=settings.stall_timeout,
+            # clients of Go hand the objects of such a list on in the order of a hash table
+            watch_lists=not settings.seed,
         )
         self._stack.callback(session.close)
         access = session.open()

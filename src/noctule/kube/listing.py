@@ -26,6 +26,7 @@ class Lister:
 
     store: Store
     watch_timeouts: bool
+    watch_lists: bool
 
     def scope(self, kind: Kind, resource: Resource, namespace: str, request: Request) -> Scope:
         """Which objects a request on a collection is about."""
@@ -49,6 +50,10 @@ class Lister:
         query = request.query
         since: int | None = _number(query, "resourceVersion")
         initial = query.get("sendInitialEvents")
+        if initial is not None and not self.watch_lists:
+            raise Refusal(
+                422, "sendInitialEvents: this server lists and watches one after the other"
+            )
         if initial == "true":
             if query.get("resourceVersionMatch") != "NotOlderThan":
                 raise Refusal(

@@ -9,18 +9,24 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from noctule.errors import InputError
 from noctule.kube.session import Access
 
+_ONE_BY_ONE = {"parallelism": 1}
 _VERSION = "kubescheduler.config.k8s.io/v1"
 
 
-def complete_config(path: Path | None, access: Access, name: str) -> Path:
+def complete_config(
+    path: Path | None, access: Access, name: str, *, is_repeatable: bool = False
+) -> Path:
     """Write a copy of a configuration that knows the API; without a file, one for a scheduler name.
 
-    A name of its own is only given to a scheduler whose user gave no file.
+    A name of its own is only given to a scheduler whose user gave no file. One that shall decide
+    the same each time looks at one node after the other, unless the file says otherwise: several
+    threads find them in any order.
     """
     target = access.folder / f"scheduler-{name or 'config'}.yaml"
     client: dict[str, object] = {
@@ -37,6 +43,7 @@ def complete_config(path: Path | None, access: Access, name: str) -> Path:
             "clientConnection": client,
             "leaderElection": election,
             "profiles": [{"schedulerName": name}],
+            **(_ONE_BY_ONE if is_repeatable else {}),
         }
         target.write_text(json.dumps(made, indent=2))
         return target
@@ -48,17 +55,21 @@ def complete_config(path: Path | None, access: Access, name: str) -> Path:
     if "KubeSchedulerConfiguration" not in text:
         raise InputError(f"{path}: expected a KubeSchedulerConfiguration")
     parts = {"clientConnection": client, "leaderElection": election}
-    target.write_text(_in_json(text, parts) or _in_yaml(text, parts))
+    numbers = _ONE_BY_ONE if is_repeatable else {}
+    target.write_text(_in_json(text, parts, numbers) or _in_yaml(text, parts, numbers))
     return target
 
 
-def _in_json(text: str, parts: dict[str, dict[str, object]]) -> str | None:
+def _in_json(
+    text: str, parts: dict[str, dict[str, object]], numbers: Mapping[str, int]
+) -> str | None:
     if not text.lstrip().startswith("{"):
         return None
     try:
         content = json.loads(text)
     except ValueError:
         return None
+    content = {**numbers, **content}
     for key, values in parts.items():
         content[key] = values | (content.get(key) or {})
         content[key] |= {
@@ -67,7 +78,10 @@ def _in_json(text: str, parts: dict[str, dict[str, object]]) -> str | None:
     return json.dumps(content, indent=2)
 
 
-def _in_yaml(text: str, parts: dict[str, dict[str, object]]) -> str:
+def _in_yaml(text: str, parts: dict[str, dict[str, object]], numbers: Mapping[str, int]) -> str:
+    for key, number in numbers.items():
+        if not re.search(rf"^{key}:", text, re.MULTILINE):
+            text = text.rstrip("\n") + f"\n{key}: {number}\n"
     for key, values in parts.items():
         opened = re.search(rf"^{key}:[ \t]*(#.*)?$\n?", text, re.MULTILINE)
         lines = [f"{name}: {json.dumps(value)}" for name, value in values.items()]

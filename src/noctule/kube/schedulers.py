@@ -206,8 +206,8 @@ class Launcher:
             added["master"] = self._access.url
         elif command.name != DEFAULT_NAME and "scheduler-name" in known:
             added["scheduler-name"] = command.name
-        elif command.name != DEFAULT_NAME and "config" in known:
-            path = complete_config(None, self._access, command.name)
+        elif (command.name != DEFAULT_NAME or self._settings.seed) and "config" in known:
+            path = self._completed(None, command.name)
             added |= {"config": str(path), "master": self._access.url}
         added |= {"kubeconfig": str(self._access.kubeconfig), **_USUAL_FLAGS}
         flags = [
@@ -225,10 +225,13 @@ class Launcher:
             if flag not in ("--config", "-config"):
                 continue
             if equals:
-                found[i] = f"{flag}={complete_config(Path(value), self._access, name)}"
+                found[i] = f"{flag}={self._completed(Path(value), name)}"
             elif i + 1 < len(words):
-                found[i + 1] = str(complete_config(Path(words[i + 1]), self._access, name))
+                found[i + 1] = str(self._completed(Path(words[i + 1]), name))
         return found
+
+    def _completed(self, path: Path | None, name: str) -> Path:
+        return complete_config(path, self._access, name, is_repeatable=self._settings.seed > 0)
 
     def _filled(self, words: Sequence[str], name: str) -> list[str]:
         places = {

@@ -120,8 +120,11 @@ class Session:
         refused: bindings that the API would not take.
     """
 
-    def __init__(self, *, is_virtual: bool, stall_timeout: float) -> None:
-        """Prepare an API; programs may take so many real seconds to come to rest."""
+    def __init__(self, *, is_virtual: bool, stall_timeout: float, watch_lists: bool = True) -> None:
+        """Prepare an API; programs may take so many real seconds to come to rest.
+
+        With `watch_lists` they can have lists in the stream of a watch; see Api.
+        """
         self.is_virtual = is_virtual
         self.n_requests = 0
         self.refused = RefusedBindings()
@@ -135,7 +138,7 @@ class Session:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._folder: RunFolder | None = None
         self.store = Store(now=self._date)
-        self._api = Api(self.store, watch_timeouts=False)
+        self._api = Api(self.store, watch_timeouts=False, watch_lists=watch_lists)
         self._server = Server(self, token=secrets.token_hex(16))
 
     def handle(self, request: Request) -> Answer | Stream:
