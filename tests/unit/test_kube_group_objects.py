@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import noctule as nt
@@ -23,10 +25,10 @@ def test_a_cluster_serves_groups_before_the_first_job_comes(kind):
     assert store.list(Resource(*group_resource(kind))) == []
 
 
-def test_volcano_finds_its_default_queue():
+def test_volcano_finds_the_queues_that_jobs_name_and_its_default_one():
     store = Store(now=lambda: 0.0)
-    workload = a_workload(a_job(1))
+    jobs = [replace(a_job(1), queue="Long Jobs"), a_job(2)]
     settings = Settings(groups="volcano")
-    Cluster(nt.Platform.homogeneous(2), workload, settings, store, scheduler="volcano")
+    Cluster(nt.Platform.homogeneous(2), a_workload(*jobs), settings, store, scheduler="volcano")
     queues = Resource("scheduling.volcano.sh", "v1beta1", "queues", namespaced=False)
-    assert [queue["metadata"]["name"] for queue in store.list(queues)] == ["default"]
+    assert [queue["metadata"]["name"] for queue in store.list(queues)] == ["default", "long-jobs"]

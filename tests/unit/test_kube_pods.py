@@ -14,9 +14,9 @@ from noctule.kube.nodes import node_objects, whole_host
 from noctule.kube.pod_fields import fields_of
 from noctule.kube.pod_groups import (
     GroupKind,
-    default_queue,
     group_definitions,
     group_resource,
+    queue_object,
 )
 from noctule.kube.pods import PodRules, PodWriter, ended_status, requests_of
 from noctule.kube.store import Store
@@ -228,9 +228,11 @@ def test_the_api_serves_every_kind_of_group_once_it_is_defined(kind):
     found = find_kind(store, *group_resource(kind))
     assert found.kind == writer(groups=kind).of_job(1, 2).group_object(DATE)["kind"]
     if kind is GroupKind.VOLCANO:
-        queue = default_queue(DATE)
+        queue = queue_object("q", DATE)
         group, _, version = queue["apiVersion"].partition("/")
         assert not find_kind(store, group, version, "queues").namespaced
+        numa = find_kind(store, "nodeinfo.volcano.sh", "v1alpha1", "numatopologies")
+        assert (numa.kind, numa.namespaced) == ("Numatopology", False)
 
 
 def test_without_groups_there_is_no_object():

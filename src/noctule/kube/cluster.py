@@ -18,10 +18,11 @@ from noctule.kube.gangs import Away, Evicted, Gangs, Outcome, Ready, Recreated
 from noctule.kube.names import timestamp
 from noctule.kube.nodes import allocatable, whole_host
 from noctule.kube.pod_groups import (
+    DEFAULT_QUEUE,
     GroupKind,
-    default_queue,
     group_definitions,
     group_resource,
+    queue_object,
 )
 from noctule.kube.pod_history import PodHistory
 from noctule.kube.pods import JobPods, PodRules, PodWriter, ended_status
@@ -73,7 +74,6 @@ class Cluster:
             requeue=settings.requeue_preempted,
         )
         self._group_kind = GroupKind(settings.groups)
-        self._define_groups()
         rules = PodRules(
             whole_host=whole_host(self._nodes.objects),
             scheduler=scheduler,
@@ -83,6 +83,7 @@ class Cluster:
         )
         writer = PodWriter(workload.name, rules)
         self._pods_of = {str(pods.job_id): pods for pods in writer.of_workload(workload)}
+        self._define_groups()
         self._jobs: dict[JobId, JobPods] = {}  # those that are submitted and not over
         self._job_of: dict[str, JobId] = {}  # by Pod
         self._creations: dict[str, int] = {}  # of a job's Pods
@@ -259,7 +260,10 @@ class Cluster:
         if self._group_kind is GroupKind.VOLCANO:
             group, version, _ = group_resource(self._group_kind)
             queues = Resource(group, version, "queues", namespaced=False)
-            self._store.put(queues, default_queue(timestamp(self._store.now())))
+            groups = (pods.group for pods in self._pods_of.values() if pods.group is not None)
+            names = {DEFAULT_QUEUE, *(group["spec"]["queue"] for group in groups)}
+            for name in sorted(names):
+                self._store.put(queues, queue_object(name, timestamp(self._store.now())))
 
     def _group_resource(self) -> Resource:
         return Resource(*group_resource(self._group_kind))

@@ -5,9 +5,17 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
+from noctule.kube.names import name_of
+
 #: Name of the only group inside a Workload.
 _ONLY = "pods"
 _TIMEOUT = "scheduleTimeoutSeconds"
+#: What Volcano asks for besides, before it begins.
+_NODE_GROUP = "nodeinfo.volcano.sh"
+
+
+#: The Queue of Volcano for jobs that name none.
+DEFAULT_QUEUE = "default"
 
 
 class GroupKind(StrEnum):
@@ -45,11 +53,12 @@ def group_definitions(kind: GroupKind) -> list[dict[str, Any]]:
     """
     group, version, _ = _API.get(kind, ("", "", ""))
     if kind is GroupKind.COSCHEDULING:
-        return [_definition(group, version, "podgroup", "PodGroup")]
+        return [_definition(group, version, "podgroups", "PodGroup")]
     if kind is GroupKind.VOLCANO:
         return [
-            _definition(group, version, "podgroup", "PodGroup"),
-            _definition(group, version, "queue", "Queue", scope="Cluster"),
+            _definition(group, version, "podgroups", "PodGroup"),
+            _definition(group, version, "queues", "Queue", scope="Cluster"),
+            _definition(_NODE_GROUP, "v1alpha1", "numatopologies", "Numatopology", scope="Cluster"),
         ]
     return []
 
@@ -74,7 +83,7 @@ def group_object(
         if kind is GroupKind.COSCHEDULING and timeout is not None:
             spec[_TIMEOUT] = timeout
     if kind is GroupKind.VOLCANO:
-        spec["queue"] = queue or "default"
+        spec["queue"] = name_of(queue, DEFAULT_QUEUE) if queue else DEFAULT_QUEUE
     if priority_class is not None and kind in (GroupKind.VOLCANO, GroupKind.POD_GROUP):
         spec["priorityClassName"] = priority_class
     made = {
@@ -87,13 +96,13 @@ def group_object(
     return made
 
 
-def default_queue(created: str) -> dict[str, Any]:
-    """Return the Queue that Volcano has at the beginning."""
+def queue_object(name: str, created: str) -> dict[str, Any]:
+    """Return a Queue of Volcano, all of which count the same."""
     group, version, _ = _API[GroupKind.VOLCANO]
     return {
         "apiVersion": f"{group}/{version}",
         "kind": "Queue",
-        "metadata": {"name": "default", "creationTimestamp": created},
+        "metadata": {"name": name, "creationTimestamp": created},
         "spec": {"weight": 1, "reclaimable": True},
         "status": {"state": "Open"},
     }
@@ -113,10 +122,9 @@ def join_group(kind: GroupKind, pod: dict[str, Any], name: str) -> None:
 
 
 def _definition(
-    group: str, version: str, singular: str, kind: str, scope: str = "Namespaced"
+    group: str, version: str, plural: str, kind: str, scope: str = "Namespaced"
 ) -> dict[str, Any]:
-    plural = f"{singular}s"
-    names = {"plural": plural, "singular": singular, "kind": kind, "listKind": f"{kind}List"}
+    names = {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"}
     anything = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     served = {"name": version, "served": True, "storage": True, "schema": anything}
     return {

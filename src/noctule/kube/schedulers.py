@@ -204,7 +204,7 @@ class Launcher:
         if "config" in given:
             words = self._with_config(words, command.name)
             added["master"] = self._access.url
-        elif command.name != DEFAULT_NAME and "scheduler-name" in known:
+        elif "scheduler-name" in known:
             added["scheduler-name"] = command.name
         elif (command.name != DEFAULT_NAME or self._settings.seed) and "config" in known:
             path = self._completed(None, command.name)
