@@ -130,36 +130,43 @@ def page_text(
 ) -> Iterator[str]:
     """Yield the page that shows some content; `texts` are its packed columns."""
     scripts = {"BOKEH": bokeh, "SCRIPTS": own_script(kind.scripts)}
+    title = html.escape(content["title"])
     parts = {
-        "TITLE": html.escape(content["title"]),
-        "POLICY": _policy(scripts.values()),
+        "TITLE": title,
         "SEARCH": "" if kind.search is None else _asset(kind.search),
         "MAIN": _asset(kind.main),
         "HELP": _asset(kind.help),
-        "STYLES": "".join(_asset(name) for name in _STYLES),
         "CONTENT": json_for_script(content),
         "COLUMNS": "".join(_column_element(key, text) for key, text in texts.items()),
         **scripts,
     }
-    return _filled("page.html", parts)
+    return _document(title, _policy(scripts.values()), _STYLES, _filled("page.html", parts))
 
 
 def frame_text(title: str) -> Iterator[str]:
     """Yield a page that shows others one after the other, as a server offers them."""
     script = own_script(("live.js",))
-    parts = {
-        "TITLE": html.escape(title),
-        "POLICY": _policy([script], "connect-src 'self'", "frame-src 'self'"),
-        "SCRIPTS": script,
-    }
-    return _filled("live.html", parts)
+    policy = _policy([script], "connect-src 'self'", "frame-src 'self'")
+    body = _filled("live.html", {"SCRIPTS": script})
+    return _document(html.escape(title), policy, ["live.css"], body)
 
 
-def _filled(name: str, parts: Mapping[str, str]) -> Iterator[str]:
+def _document(title: str, policy: str, styles: Iterable[str], body: Iterator[str]) -> Iterator[str]:
+    """Yield what all pages have around their bodies."""
+    style = "".join(map(_asset, styles))
+    parts: dict[str, str | Iterator[str]]
+    parts = {"TITLE": title, "POLICY": policy, "STYLES": style, "BODY": body}
+    return _filled("document.html", parts)
+
+
+def _filled(name: str, parts: Mapping[str, str | Iterator[str]]) -> Iterator[str]:
     # split once, so that what is put in is never looked into
     for piece in _asset(name).split("{{"):
         place, found, rest = piece.partition("}}")
-        yield parts[place] + rest if found else piece
+        if found:
+            part = parts[place]
+            yield from (part,) if isinstance(part, str) else part
+        yield rest if found else piece
 
 
 def json_for_script(value: Any) -> str:
