@@ -101,6 +101,76 @@ def test_paper_gets_the_figures_without_the_buttons(open_page, night_page):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 
+def test_every_stop_of_the_tab_key_has_a_name(open_page, night_page):
+    page = open_page(night_page)
+    named = (
+        "(e => e.getAttribute('aria-label') || e.innerText || e.labels?.[0]?.innerText)"
+        "(document.activeElement)"
+    )
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        assert page.evaluate(named), page.evaluate("document.activeElement.outerHTML")
+
+
+def test_on_paper_figures_are_as_wide_as_their_panels_and_tables_are_whole(open_page, night_page):
+    page = open_page(night_page, "job=600")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 720, "height": 1000})
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    widths = page.evaluate(
+        "[...document.querySelectorAll('.on-paper')].map((picture) =>"
+        " [picture.clientWidth, picture.parentElement.clientWidth])"
+    )
+    assert len(widths) == 5
+    assert all(picture == panel for picture, panel in widths)
+    cut = (
+        "[...document.querySelectorAll('.table-scroll')].map((e) => getComputedStyle(e).overflowX)"
+    )
+    assert set(page.evaluate(cut)) == {"visible"}
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".on-paper").count() == 0
+
+
+def colour_of(page: Any, run: int, user: str) -> str:
+    """Return the colour in which the jobs of a user are painted."""
+    return str(
+        page.evaluate(
+            """async ([run, user]) => {
+                const { words, codes } = await noctule.runs[run].words("user");
+                const { palette, code } = noctule.gantts[run].jobs.colouring;
+                return palette[code[codes.indexOf(words.indexOf(user))]];
+            }""",
+            [run, user],
+        )
+    )
+
+
+def test_a_colour_means_the_same_user_in_all_runs(open_page, tmp_path: Path):
+    # alone, ann would be the largest user of the one run, bob of the other
+    runs = []
+    for name, runtimes in (("one", {"ann": 50, "bob": 20}), ("other", {"ann": 10, "bob": 100})):
+        jobs = [a_job(user, hosts=1, runtime=s, user=user) for user, s in runtimes.items()]
+        workload = nt.Workload.from_jobs(jobs)
+        schedule = nt.simulate(nt.Platform.homogeneous(2), workload, "fcfs")
+        runs.append(ReportRun.of(name, schedule))
+    write_report(runs, tmp_path / "two.html")
+    page = open_page(tmp_path / "two.html", "colour=user")
+    assert page.locator("#legend li").all_inner_texts() == ["bob", "ann"]
+    assert colour_of(page, 0, "bob") == colour_of(page, 1, "bob")
+    assert colour_of(page, 0, "ann") == colour_of(page, 1, "ann") != colour_of(page, 0, "bob")
+
+
+def test_users_beyond_the_colours_of_the_legend_are_grey(open_page, night_page):
+    page = open_page(night_page, "colour=user")
+    entries = page.locator("#legend li").all_inner_texts()
+    assert (len(entries), entries[-1]) == (9, "16 others")
+    shown = entries[:-1]
+    users = page.evaluate("noctule.runs[0].words('user').then(({ words }) => words)")
+    assert len(users) == 24
+    for user in users:
+        assert (colour_of(page, 0, user) == "#9a9a9a") == (user not in shown)
+
+
 def test_power_is_drawn_where_it_was_counted(open_page, tmp_path):
     power = PowerModel(idle=100, computing=200)
     platform = nt.Platform.homogeneous(4, power=power)

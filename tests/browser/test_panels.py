@@ -74,6 +74,30 @@ def test_metrics_follow_the_brushed_period(open_page, night_page, night):
             assert same(rows[name][run.name], value), name
 
 
+def test_metrics_have_units_and_differences_have_signs(open_page, night_page, night):
+    page = open_page(night_page)
+    shown = {cells[0]: cells[1:] for cells in table_rows(page, "#metrics")}
+    numbers = [metrics.summary(run.schedule) for run in night]
+    told = f"{3600 * numbers[0]['throughput']:.2f}".rstrip("0") + " jobs/h"
+    assert shown["throughput"][0] == told
+    change = 100 * (numbers[1]["utilisation"] / numbers[0]["utilisation"] - 1)
+    assert shown["utilisation"][3] == f"+{change:.1f} %"
+    change = 100 * (1 - numbers[1]["makespan"] / numbers[0]["makespan"])
+    assert shown["makespan"][3] == f"−{change:.1f} %"
+
+
+def test_what_a_run_comes_to_stands_beside_its_name(open_page, night_page, night):
+    page = open_page(night_page)
+    whole = [f"utilisation {100 * metrics.utilisation(run.schedule):.1f} %" for run in night]
+    told = page.locator(".headline").all_inner_texts()
+    assert [text.split(" · ")[0] for text in told] == whole
+    brush(page, BRUSH)
+    share = metrics.utilisation(night[1].schedule, window=BRUSH)
+    assert (
+        page.locator(".headline").nth(1).inner_text().startswith(f"utilisation {100 * share:.1f}")
+    )
+
+
 def test_runs_that_are_not_shown_leave_the_tables(open_page, night_page):
     page = open_page(night_page, "runs=0.2")
     head = page.locator("#metrics th").all_inner_texts()
@@ -91,6 +115,9 @@ def test_capacity_is_split_as_python_splits_it(window, open_page, night_page, ni
         assert {name for name, seconds in expected.items() if seconds} <= set(rows)
         for name, row in rows.items():
             assert same(row[run.name], expected[name]), name
+    painted = "(e) => [...e.querySelectorAll('.swatch')].map((s) => getComputedStyle(s).background)"
+    swatches = page.locator("#capacity .bar-legend").evaluate(painted)
+    assert len(set(swatches)) == len(rows)
 
 
 def test_shares_are_those_of_a_file(open_page, night, tmp_path):
@@ -180,7 +207,9 @@ def test_a_chosen_job_says_what_it_waited_for(open_page, night_page, night):
     job_id = schedule.column("job_id")[row]
     longest = next(iter(Waits(schedule).totals.of_row(row)))
     page = open_page(night_page, f"job={job_id}&runs=0")
-    assert facts_in(page, "#chosen")["waited for"].startswith(f"{longest.value} ")
+    told = facts_in(page, "#chosen")["waited for"].splitlines()
+    assert told[0].startswith(f"{longest.value} ")
+    assert len(told) == len(Waits(schedule).totals.of_row(row))
 
 
 def test_a_run_from_a_folder_tells_how_to_do_it_again(open_page, tmp_path):

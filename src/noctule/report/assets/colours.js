@@ -33,15 +33,15 @@ const COLOURINGS = [
 
 const rgbOf = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
-const cssColour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const cssValue = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const runColour = (run) => RUN_COLOURS[run.index % RUN_COLOURS.length];
 
-// How the jobs of a run are coloured: a palette, the place in it of each row, and a legend.
-// Jobs of others than the chosen user are grey.
+// How the jobs of a run are coloured: a palette, the place in it of each row, and a legend, which
+// is that of all runs of the page. Jobs of others than the chosen user are grey.
 const colouringOf = async (run, view) => {
   const kind = view.get("colour");
-  const made = await (PAINTERS[kind] ?? ((some) => byWords(some, kind)))(run);
+  const made = await (PAINTERS[kind] ?? ((some, runs) => byWords(some, runs, kind)))(run, view.runs);
   const user = view.get("user");
   if (user === null || !run.has("user")) return made;
   const { words, codes } = await run.words("user");
@@ -63,11 +63,11 @@ const PAINTERS = {
     legend: [],
   }),
   use: async (run) => ({ palette: ["#0072b2"], code: new Uint8Array(run.nJobs), legend: [] }),
-  state: async (run) => ({
+  state: async (run, runs) => ({
     palette: run.states.map((state) => STATE_COLOURS[state]),
     code: run.state,
     legend: run.states
-      .filter((state, i) => run.state.includes(i))
+      .filter((state, i) => runs.some((some) => some.state.includes(i)))
       .map((state) => [state.replace("_", " "), STATE_COLOURS[state]]),
   }),
   wait: async (run) => ({
@@ -81,29 +81,36 @@ const PAINTERS = {
   }),
 };
 
-const N_LEGEND = 8;
+// those that all readers can tell apart
+const N_WORDS = 8;
 
-// The words of most host-seconds get colours of their own and a line in the legend.
-const byWords = async (run, name) => {
+// The words of most host-seconds in all runs get colours of their own; all others share one.
+const byWords = async (run, runs, name) => {
   if (!run.has(name)) return PAINTERS.use(run);
+  const ranked = await rankedWords(runs, name);
+  const rank = new Map(ranked.slice(0, N_WORDS).map((word, i) => [word, i]));
   const { words, codes } = await run.words(name);
-  const used = new Float64Array(words.length + 1);
-  codes.forEach((code, row) => {
-    const runtime = run.finish[row] - run.start[row];
-    if (runtime > 0) used[code] += runtime * run.held[row];
-  });
-  const order = words.map((_, i) => i).sort((a, b) => used[b] - used[a] || a - b);
-  const place = new Uint8Array(words.length + 1).fill(JOB_COLOURS.length);
-  order.forEach((word, rank) => {
-    place[word] = rank % JOB_COLOURS.length;
-  });
-  const legend = order
-    .slice(0, N_LEGEND)
-    .map((word, rank) => [shortText(words[word], 24), JOB_COLOURS[rank]]);
-  if (words.length > N_LEGEND) legend.push([`and ${words.length - N_LEGEND} more`, null]);
+  const place = [...words, null].map((word) => rank.get(word) ?? N_WORDS);
+  const legend = [...rank].map(([word, i]) => [shortText(word, 24), JOB_COLOURS[i]]);
+  if (ranked.length > N_WORDS) legend.push([countText(ranked.length - N_WORDS, "other"), OTHERS]);
   return {
-    palette: [...JOB_COLOURS, OTHERS],
+    palette: [...JOB_COLOURS.slice(0, N_WORDS), OTHERS],
     code: Uint8Array.from(codes, (code) => place[code]),
     legend,
   };
 };
+
+const rankedWords = (runs, name) =>
+  runs[0].remembered(`ranked ${name}`, async () => {
+    const used = new Map();
+    for (const run of runs.filter((some) => some.has(name))) {
+      const { words, codes } = await run.words(name);
+      const seconds = new Float64Array(words.length + 1);
+      codes.forEach((code, row) => {
+        const runtime = run.finish[row] - run.start[row];
+        if (runtime > 0) seconds[code] += runtime * run.held[row];
+      });
+      words.forEach((word, i) => used.set(word, (used.get(word) ?? 0) + seconds[i]));
+    }
+    return [...used.keys()].sort((a, b) => used.get(b) - used.get(a));
+  });

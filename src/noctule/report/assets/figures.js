@@ -139,7 +139,9 @@ class Figures {
   }
 
   async show(figure) {
-    figure.view = await Bokeh.Plotting.show(figure.plot, figure.element);
+    fitTicks(figure);
+    figure.view = await shownPlot(figure.plot, figure.element);
+    new ResizeObserver(() => fitTicks(figure)).observe(figure.element);
   }
 
   // Drag to pan, or to brush.
@@ -149,8 +151,8 @@ class Figures {
 
   dress({ plot, xAxis, yAxis, grid, brushed, pointer }) {
     dressPlot(plot, [xAxis, yAxis], [grid]);
-    pointer.setv({ line_color: cssColour("--ink-soft"), line_alpha: 0.5, line_width: 1 });
-    const accent = cssColour("--accent");
+    pointer.setv({ line_color: cssValue("--ink-soft"), line_alpha: 0.5, line_width: 1 });
+    const accent = cssValue("--accent");
     brushed.setv({ fill_color: accent, fill_alpha: 0.12, line_color: accent, line_alpha: 0.7 });
   }
 
@@ -161,9 +163,22 @@ class Figures {
   }
 }
 
+// Pages have keys of their own, and no use for the focus that BokehJS gives to plots.
+const shownPlot = async (plot, target) => {
+  const view = await Bokeh.Plotting.show(plot, target);
+  view.canvas_view.events_el.removeAttribute("tabindex");
+  return view;
+};
+
+// As many dates along a figure as have room side by side.
+const fitTicks = ({ xAxis, element }) => {
+  xAxis.ticker.desired_num_ticks = Math.max(2, Math.floor(element.clientWidth / 90));
+};
+
 // The look of all plots, as the style of the page has it.
 const dressPlot = (plot, axes, grids) => {
-  const [ink, line, soft, ground] = ["--ink-soft", "--line", "--grid", "--figure"].map(cssColour);
+  const [ink, line, soft, ground] = ["--ink-soft", "--line", "--grid", "--figure"].map(cssValue);
+  const size = cssValue("--axis-text");
   plot.setv({
     background_fill_color: ground,
     border_fill_color: null,
@@ -176,10 +191,10 @@ const dressPlot = (plot, axes, grids) => {
       minor_tick_line_color: null,
       major_label_text_color: ink,
       major_label_text_font: FONT,
-      major_label_text_font_size: "12px",
+      major_label_text_font_size: size,
       axis_label_text_color: ink,
       axis_label_text_font: FONT,
-      axis_label_text_font_size: "12px",
+      axis_label_text_font_size: size,
       axis_label_text_font_style: "normal",
       major_tick_in: 0,
     });

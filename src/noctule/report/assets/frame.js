@@ -24,6 +24,7 @@ const buildTheme = ({ view, figures }) => {
     const theme = view.get("theme");
     const chosen = theme === "auto" ? (dark.matches ? "dark" : "light") : theme;
     root.dataset.theme = isPrinted ? "light" : chosen;
+    root.toggleAttribute("data-paper", isPrinted);
     choice.value = theme;
   };
   // paper is light, and must be drawn before the browser takes its picture
@@ -32,6 +33,8 @@ const buildTheme = ({ view, figures }) => {
     isPrinted = begins;
     view.emit("theme");
     for (const figure of figures.all) figure.view?.paint();
+    document.querySelectorAll(".on-paper").forEach((picture) => picture.remove());
+    if (begins) figures.all.forEach(({ view: shown }) => shown && putOnPaper(shown));
   };
   addEventListener("beforeprint", () => print(true));
   addEventListener("afterprint", () => print(false));
@@ -40,6 +43,14 @@ const buildTheme = ({ view, figures }) => {
   dark.addEventListener("change", () => view.emit("theme"));
   choice.addEventListener("change", () => view.set("theme", choice.value));
   apply();
+};
+
+// A picture of a plot in its place, as wide as the paper: plots keep the width that they had on the
+// screen until the browser has the time to lay them out.
+const putOnPaper = (plot) => {
+  const { canvas } = plot.export("png");
+  canvas.className = "on-paper";
+  plot.el.parentElement.append(canvas);
 };
 
 // Keys do what `keys` says, unless somebody types; what answers false leaves a key to the browser.

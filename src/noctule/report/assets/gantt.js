@@ -81,9 +81,9 @@ class Gantt {
   }
 
   dress() {
-    this.outline.glyph.line_color = cssColour("--figure");
-    this.halo.glyph.line_color = cssColour("--figure");
-    this.mark.glyph.line_color = this.wait.glyph.line_color = cssColour("--ink");
+    this.outline.glyph.line_color = cssValue("--figure");
+    this.halo.glyph.line_color = cssValue("--figure");
+    this.mark.glyph.line_color = this.wait.glyph.line_color = cssValue("--ink");
     this.figure.grid.setv({ grid_line_color: null });
   }
 

@@ -27,10 +27,11 @@ const measuredWindow = (run, view) => {
 const describedWindow = (page) => {
   const { view } = page;
   const all = page.runs.every((run) => measuredWindow(run, view) === windowOf(run));
-  if (all) return "whole runs";
+  if (all) return "All jobs, and hosts from the first submission to the last end.";
   const [from, to] = view.chosenPeriod;
   const what = view.get("brush") === null ? "the visible period" : "the chosen period";
-  return `${what}, ${dateText(Math.round(from))} to ${dateText(Math.round(to))}`;
+  const dates = `${dateText(Math.round(from))} to ${dateText(Math.round(to))}`;
+  return `Jobs that were submitted in ${what}, ${dates}, and hosts meanwhile.`;
 };
 
 // A position between two values lies on the line between them, as in NumPy.

@@ -23,6 +23,16 @@ const countText = (value, noun) => `${wholeNumber.format(value)} ${noun}${value 
 
 const percentText = (share) => (Number.isNaN(share) ? "–" : `${(100 * share).toFixed(1)} %`);
 
+const withUnit = (value, unit) => (Number.isNaN(value) ? "–" : `${numberText(value)} ${unit}`);
+
+// A large amount of some unit: 16.95 kW, 11.9 GJ.
+const prefixedText = (value, unit) => {
+  const [size, prefix] = PREFIXES.find(([least]) => Math.abs(value) >= least) ?? [1, ""];
+  return withUnit(value / size, `${prefix}${unit}`);
+};
+
+const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+
 // Seconds of a stretch of time: 42 s, 3 min 20 s, 5 h 02 min, 3 d 4 h.
 const durationText = (seconds) => {
   if (seconds === null || Number.isNaN(seconds)) return "–";

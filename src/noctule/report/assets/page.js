@@ -55,9 +55,11 @@ const buildGantts = async (page) => {
       element("bdi", {}, shortText(run.name, 60)),
     );
     const label = `Gantt chart of ${shortText(run.name, 60)}: hosts over time`;
-    const figure = element("figure", { class: "gantt", "aria-label": label }, caption, body);
+    const headline = element("span", { class: "headline" });
+    const figure = element("figure", { class: "gantt", "aria-label": label }, caption, headline, body);
     target.append(figure);
     const gantt = new Gantt(run, page);
+    gantt.headline = headline;
     page.gantts.push(gantt);
     await gantt.build(body, heightOfGantt(page.view.shownRuns.length));
     gantt.element = figure;
@@ -77,7 +79,7 @@ const buildGantts = async (page) => {
     const shown = page.view.shownRuns[0];
     const entries = shown ? (await colouringOf(shown, page.view)).legend : [];
     legend.replaceChildren(
-      ...entries.map(([label, colour]) => legendEntry(label, colour && { style: `background:${colour}` })),
+      ...entries.map(([label, colour]) => legendEntry(label, { style: `background:${colour}` })),
       ...groundLegend(page.view.shownRuns).map((kind) => legendEntry(kind, { "data-ground": kind })),
     );
   };
@@ -89,14 +91,14 @@ const legendEntry = (label, swatch) =>
   element(
     "li",
     {},
-    ...(swatch ? [element("span", { class: "swatch", ...swatch })] : []),
+    element("span", { class: "swatch", ...swatch }),
     element("bdi", {}, label),
   );
 
 const SERIES_FIGURES = [
   ["utilisation", "Utilisation", { label: "hosts in use", formatter: PercentFormatter, text: percentText, most: 1.02 }],
   ["queue", "Queue", { label: "waiting jobs", formatter: CountFormatter, text: numberText, whole: true }],
-  ["power", "Power", { label: "watts", formatter: CountFormatter, text: numberText }],
+  ["power", "Power", { label: "watts", formatter: CountFormatter, text: (watts) => prefixedText(watts, "W") }],
 ];
 
 const buildSeries = async (page) => {

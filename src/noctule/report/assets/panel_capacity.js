@@ -57,7 +57,7 @@ addPanel({
       const found = await Promise.all(runs.map((run) => capacityIn(run, page, measuredWindow(run, view))));
       const names = Object.keys(CAPACITY_COLOURS).filter((name) => found.some((of) => of.get(name) > 0));
       bars.replaceChildren(...runs.map((run, i) => capacityBar(run, found[i])));
-      legend.replaceChildren(...names.map((name) => legendEntry(name.replace("_", " "), CAPACITY_COLOURS[name])));
+      legend.replaceChildren(...names.map((name) => legendEntry(name.replace("_", " "), { style: `background:${CAPACITY_COLOURS[name]}` })));
       const wholes = found.map((of) => [...of.values()].reduce((a, b) => a + b, 0));
       new SortedTable(target, {
         caption: "Host-hours, one pair of columns a run",

@@ -85,8 +85,10 @@ const lorenzCurve = (curves, by) => {
     drawn("polyline", { points: lorenzPath(amounts), class: "lorenz-line", stroke: runColour(run) }),
   );
   const label = `Lorenz curve: part of all host-seconds that ${by}s with the least use have together`;
-  const picture = drawn("svg", { viewBox: "-2 -2 104 104", class: "lorenz", role: "img", "aria-label": label });
-  picture.append(frame, equal, ...lines);
+  const picture = drawn("svg", { viewBox: "-21 -3 124 113", class: "lorenz", role: "img", "aria-label": label });
+  const text = (x, y, told, anchor) => drawn("text", { x, y, "text-anchor": anchor, class: "lorenz-text" }, told);
+  const axes = [text(-2, 4, "100 %", "end"), text(-2, 100, "0 %", "end"), text(100, 108, `100 % of the ${by}s`, "end")];
+  picture.append(frame, equal, ...axes, ...lines);
   const caption = element("figcaption", {}, `Part of all use that the ${by}s with the least use have`);
   return element("figure", { class: "lorenz-figure" }, caption, picture);
 };
@@ -97,7 +99,7 @@ const partyColumns = (by, nRuns) => [
   ...(nRuns > 1 ? [{ label: "run", value: ({ run }) => run.name, text: (name) => shortText(name, 30) }] : []),
   { label: by, value: ({ name }) => name, text: (name) => (name === null ? "–" : shortText(name, 40)) },
   { label: "jobs", value: ({ nJobs }) => nJobs, text: numberText, numeric: true },
-  { label: "host_seconds", value: ({ hostSeconds }) => hostSeconds, text: hostHoursText, numeric: true },
+  { label: "host_seconds", heading: "host-hours", value: ({ hostSeconds }) => hostSeconds, text: hostHoursText, numeric: true },
   { label: "use", value: ({ use }) => use, text: percentText, numeric: true },
   { label: "share", value: ({ share }) => share, text: percentText, numeric: true },
   { label: "use / share", value: useOverShare, text: numberText, numeric: true },

@@ -39,7 +39,7 @@ addPanel({
       ...(runs.length > 1 ? [{ label: "run", value: ({ run }) => run.name, text: (name) => shortText(name, 40) }] : []),
       { label: "from", value: ({ begin }) => begin, text: dateText, numeric: true },
       { label: "to", value: ({ end }) => end, text: dateText, numeric: true },
-      { label: "seconds", value: ({ begin, end }) => end - begin, text: durationText, numeric: true },
+      { label: "seconds", heading: "lasted", value: ({ begin, end }) => end - begin, text: durationText, numeric: true },
       { label: "cause", value: ({ cause }) => cause },
     ];
     const show = async () => {

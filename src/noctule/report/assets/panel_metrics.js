@@ -2,8 +2,20 @@
 
 const measureText = (name) => {
   if (name === "utilisation") return percentText;
+  if (name === "throughput") return (perSecond) => withUnit(HOUR * perSecond, "jobs/h");
+  if (name === "joules") return (joules) => prefixedText(joules, "J");
+  if (name === "mean_power") return (watts) => prefixedText(watts, "W");
   return /makespan|waiting_time|turnaround_time/.test(name) ? durationText : numberText;
 };
+
+const differenceText = (share) =>
+  Number.isNaN(share) ? "–" : `${share > 0 ? "+" : share < 0 ? "−" : ""}${percentText(Math.abs(share))}`;
+
+// What a run comes to at a glance, beside its name.
+const headline = (numbers) =>
+  [["utilisation", "utilisation"], ["mean wait", "mean_waiting_time"], ["mean bounded slowdown", "mean_bounded_slowdown"]]
+    .map(([told, name]) => `${told} ${measureText(name)(numbers.get(name))}`)
+    .join(" · ");
 
 // A table with a row a number and a column a run; with several runs, how far they are from the first.
 const measureColumns = (runs) => {
@@ -20,15 +32,14 @@ const measureColumns = (runs) => {
     columns.push({
       label: `${shortText(run.name, 30)} / ${shortText(runs[0].name, 30)}`,
       value: ({ values }) => (values[0] ? values[i + 1] / values[0] : NaN),
-      text: (ratio) => (Number.isNaN(ratio) ? "–" : `${(100 * (ratio - 1)).toFixed(1)} %`),
+      text: (ratio) => differenceText(ratio - 1),
       numeric: true,
     }),
   );
   return columns;
 };
 
-const measureRows = async (runs, view) => {
-  const found = await Promise.all(runs.map((run) => measured(run, measuredWindow(run, view))));
+const measureRows = (found) => {
   const names = [...new Set(found.flatMap((numbers) => [...numbers.keys()]))];
   return names.map((name) => ({ name, values: found.map((numbers) => numbers.get(name) ?? NaN) }));
 };
@@ -44,12 +55,13 @@ addPanel({
     body.append(about, target);
     const show = async () => {
       const runs = view.shownRuns;
-      const rows = await measureRows(runs, view);
-      about.textContent = `Jobs submitted in ${describedWindow(page)}, and hosts meanwhile.`;
+      const found = await Promise.all(runs.map((run) => measured(run, measuredWindow(run, view))));
+      runs.forEach((run, i) => (page.gantts[run.index].headline.textContent = headline(found[i])));
+      about.textContent = describedWindow(page);
       new SortedTable(target, {
         caption: "Metrics, one column a run",
         columns: measureColumns(runs),
-        rows,
+        rows: measureRows(found),
         csvName: "metrics.csv",
         pageLength: 60,
       });

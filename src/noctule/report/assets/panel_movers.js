@@ -51,8 +51,9 @@ const moverColumns = (one, other, causes) => [
   ...differenceColumns(),
   ...[[one, "row"], [other, "there"]].map(([run, place], i) => ({
     label: `waited in ${shortText(run.name, 30)}`,
-    value: (mover) => (causes[i] ? causesText(causes[i], mover[place]) : ""),
-    text: (told) => shortText(told || "–", 90),
+    value: (mover) => causeTexts(causes[i] ?? [], mover[place]).join(", "),
+    text: (told) => told || "–",
+    wraps: true,
   })),
 ];
 

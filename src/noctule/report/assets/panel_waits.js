@@ -7,17 +7,17 @@ const waitCauses = (run) =>
     return Promise.all(run.waits.map(async ([cause, packed]) => [cause, await run.store.numbers(packed)]));
   });
 
-const causesText = (causes, row) =>
+// The causes of a job's wait with their seconds, the longest first.
+const causeTexts = (causes, row) =>
   causes
     .map(([cause, seconds]) => [cause, seconds[row]])
     .filter(([, seconds]) => seconds > 0)
     .sort((a, b) => b[1] - a[1])
-    .map(([cause, seconds]) => `${cause} ${durationText(seconds)}`)
-    .join(", ");
+    .map(([cause, seconds]) => `${cause} ${durationText(seconds)}`);
 
 addJobFacts(async (run, row) => {
-  const text = causesText((await waitCauses(run)) ?? [], row);
-  return text ? [["waited for", text]] : [];
+  const texts = causeTexts((await waitCauses(run)) ?? [], row);
+  return texts.length ? [["waited for", texts]] : [];
 });
 
 addPanel({

@@ -58,7 +58,7 @@ class PointFigure {
     this.dress();
     plot.on_event("mousemove", ({ sx, sy }) => this.point(sx, sy));
     const place = element("div", { class: "figure-body", role: "img", "aria-label": label });
-    const view = await Bokeh.Plotting.show(plot, onPage(place, this.target));
+    const view = await shownPlot(plot, onPage(place, this.target));
     this.figure.view = view;
     former?.view?.remove();
     for (const child of [...this.target.children]) if (child !== place) child.remove();
@@ -104,7 +104,7 @@ class PointFigure {
     if (!this.figure) return;
     const { plot, axes, grids } = this.figure;
     dressPlot(plot, axes, grids);
-    this.ring.glyph.line_color = cssColour("--ink");
+    this.ring.glyph.line_color = cssValue("--ink");
   }
 
   // Where a point is, in pixels of the figure.

@@ -12,8 +12,9 @@ const element = (name, attributes = {}, ...children) => {
 
 const PAGE_LENGTH = 25;
 
-// `columns`: [{label, value: (row) => any, text?: (value) => string, numeric?: bool}]; `shown` tells
-// the text of a row instead, where its value is not enough.
+// `columns`: [{label, value: (row) => any, text?: (value) => string, numeric?: bool, wraps?: bool}];
+// `shown` tells the text of a row instead, where its value is not enough, and `heading` what stands
+// above a column whose texts are in another unit than its values.
 // `exported` are the columns of the CSV, if they are others.
 // `rows`: anything that `value` takes. `choose(row)` is called for the row that is clicked.
 class SortedTable {
@@ -63,11 +64,11 @@ class SortedTable {
 
   render() {
     const sorted = (i) => (this.sort.column !== i ? "none" : this.sort.down ? "descending" : "ascending");
-    const heads = this.columns.map(({ label, numeric }, i) =>
+    const heads = this.columns.map(({ label, heading = label, numeric }, i) =>
       element(
         "th",
         { scope: "col", "aria-sort": sorted(i), class: numeric ? "number" : null },
-        element("button", { type: "button", onclick: () => this.sortBy(i) }, label),
+        element("button", { type: "button", onclick: () => this.sortBy(i) }, heading),
       ),
     );
     this.head.replaceChildren(element("tr", {}, ...heads));
@@ -77,9 +78,10 @@ class SortedTable {
   }
 
   rowElement(row) {
-    const cells = this.columns.map(({ value, text = String, shown, numeric }) =>
-      element("td", { class: numeric ? "number" : null }, element("bdi", {}, shown ? shown(row) : text(value(row)))),
-    );
+    const cells = this.columns.map(({ value, text = String, shown, numeric, wraps }) => {
+      const told = element("bdi", {}, shown ? shown(row) : text(value(row)));
+      return element("td", { class: numeric ? "number" : wraps ? "wraps" : null }, told);
+    });
     if (!this.choose) return element("tr", {}, ...cells);
     const open = () => this.choose(row);
     const onkeydown = (event) => event.key === "Enter" && open();
@@ -93,8 +95,12 @@ class SortedTable {
       element("button", { type: "button", disabled: !possible, onclick: () => this.turn(to) }, label);
     this.foot.replaceChildren(
       element("span", { role: "status" }, told),
-      turn("Previous", this.first - this.pageLength, this.first > 0),
-      turn("Next", this.first + this.pageLength, this.first + this.pageLength < n),
+      ...(n > this.pageLength
+        ? [
+            turn("Previous", this.first - this.pageLength, this.first > 0),
+            turn("Next", this.first + this.pageLength, this.first + this.pageLength < n),
+          ]
+        : []),
       element("button", { type: "button", onclick: () => this.export() }, "Export CSV"),
     );
   }

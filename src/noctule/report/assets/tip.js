@@ -1,12 +1,13 @@
 // Facts: lists of names and texts, and a tip with them beside the pointer.
 
+// A fact is a name and a text, or several texts that stand one below the other.
 const factList = (facts, length) =>
   element(
     "dl",
     { class: "facts" },
     ...facts.flatMap(([name, text]) => [
       element("dt", {}, name),
-      element("dd", {}, element("bdi", {}, shortText(text, length))),
+      element("dd", {}, ...[text].flat().map((line) => element("bdi", {}, shortText(line, length)))),
     ]),
   );
 
