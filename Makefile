@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 DRIVER := $(wildcard src/noctule/simgrid/*.hpp src/noctule/simgrid/*.cpp)
 
-.PHONY: demo test test-slow test-cluster test-simgrid test-slurm test-kube test-clients test-browser test-cpp test-sanitized fuzz lint docs study bench format stubs clean
+.PHONY: demo test test-slow test-cluster test-simgrid test-slurm test-kube test-clients test-browser test-cpp sanitized test-sanitized fuzz lint docs study bench format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -62,22 +62,19 @@ test-browser: $(VENV)/.installed
 
 # The core with sanitizers, and its own tests.
 SANITIZED := build/sanitized
-define build_sanitized
+sanitized: $(BIN)/python
 	mkdir -p build
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
 	  -DPython_EXECUTABLE=$(abspath $(BIN)/python) -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) \
 	  -DNOCTULE_SANITIZE=ON -DNOCTULE_WERROR=ON > build/sanitized.log || (cat build/sanitized.log; false)
-	$(BIN)/cmake --build $(SANITIZED) --target
-endef
+	$(BIN)/cmake --build $(SANITIZED) --target noctule_tests _core
 
-test-cpp: $(BIN)/python
-	$(build_sanitized) noctule_tests
+test-cpp: sanitized
 	$(SANITIZED)/noctule_tests
 
 SITE := -c "import sysconfig; print(sysconfig.get_path('purelib'))"
 # The test suite on that core, but for pages and other programs, in a second environment that borrows the packages.
-test-sanitized: $(VENV)/.installed
-	$(build_sanitized) _core
+test-sanitized: $(VENV)/.installed sanitized
 	$(PYTHON) -m venv --without-pip $(SANITIZED)/venv
 	$(BIN)/python $(SITE) > $$($(SANITIZED)/venv/bin/python $(SITE))/borrowed.pth
 	$(BIN)/python -m pip --python $(SANITIZED)/venv/bin/python install --quiet --no-build-isolation --no-deps \

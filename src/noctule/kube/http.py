@@ -179,6 +179,10 @@ class Server:
         """How many bytes wait for clients that have not read what came before."""
         return sum(connection.unsent() for connection in self.connections)
 
+    def sockets(self) -> list[socket.socket]:
+        """Return our ends of the connections, to be asked about, not to be used."""
+        return [connection.socket for connection in self.connections]
+
     def follow(self, connection: Connection, fileno: int) -> None:
         """Count a connection in."""
         self.connections.add(connection)
@@ -209,9 +213,9 @@ class Connection(asyncio.Protocol):
         """Let the client in, unless there are too many."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        sock = transport.get_extra_info("socket")
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._fileno = sock.fileno()
+        self.socket = transport.get_extra_info("socket")
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._fileno = self.socket.fileno()
         if len(self.server.connections) >= self.server.most_connections:
             self._cut(Refusal(503, f"more than {self.server.most_connections} connections"))
             return

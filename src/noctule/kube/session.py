@@ -18,6 +18,7 @@ from typing import Protocol
 
 from noctule.errors import DecisionError, NoctuleError, ProtocolError
 from noctule.kube.api import Api
+from noctule.kube.deliveries import Counts, Deliveries
 from noctule.kube.http import Answer, Server, Stream
 from noctule.kube.http_reading import Request
 from noctule.kube.refusals import Refusal
@@ -140,6 +141,7 @@ class Session:
         self.store = Store(now=self._date)
         self._api = Api(self.store, watch_timeouts=False, watch_lists=watch_lists)
         self._server = Server(self, token=secrets.token_hex(16))
+        self._deliveries = Deliveries()
 
     def handle(self, request: Request) -> Answer | Stream:
         """Note a request, and have it answered."""
@@ -211,11 +213,13 @@ class Session:
     def settle(self) -> None:
         """Answer the programs until all of them have come to rest."""
         deadline = time.monotonic() + self._stall_timeout
-        n_before, revision = self.n_requests, self.store.revision
+        n_before, revision, activity = self.n_requests, self.store.revision, self.store.activity
         nap = _FIRST_NAP
         while not self._is_settled():
+            if self.store.activity != activity:
+                activity, nap = self.store.activity, _FIRST_NAP
             if self.store.revision != revision:
-                revision, nap = self.store.revision, _FIRST_NAP
+                revision = self.store.revision
                 deadline = time.monotonic() + self._stall_timeout
             self._refuse_stall(deadline, self.n_requests - n_before)
             self._nap(nap)
@@ -231,6 +235,7 @@ class Session:
                 self._loop.run_until_complete(self._server.close())
             finally:
                 self._loop.close()
+        self._deliveries.close()
         if self._folder is not None:
             self._folder.close()
             self._folder = None
@@ -287,17 +292,26 @@ class Session:
         self.settle()
 
     def _is_settled(self) -> bool:
-        """Answer what has come, and tell whether it is nobody's turn."""
+        """Answer what has come, and tell whether it is nobody's turn.
+
+        It is if all programs wait at an instant at which nothing is on its way to or from them:
+        if everything has arrived before they are looked at, and nothing was sent until afterwards.
+        """
         self._answer()
         if not self._is_quiet():
             return False
-        activity = self.store.activity
-        timers = self._timers()
+        activity, arrived = self.store.activity, self._arrived()
+        timers = None if arrived is None else self._timers()
         self._answer()
-        if timers is None or not self._is_quiet() or activity != self.store.activity:
+        if timers is None or not self._is_quiet():
+            return False
+        if activity != self.store.activity or arrived != self._arrived():
             return False
         self._next_timer = self._on_grid(min(timers, default=math.inf))
         return True
+
+    def _arrived(self) -> list[Counts | None] | None:
+        return self._deliveries.arrived(self._server.sockets()) if self.is_virtual else []
 
     def _nap(self, seconds: float) -> None:
         """Wait; in real time, requests that come meanwhile are answered at once."""
