@@ -31,6 +31,7 @@ from noctule.vclock.support import is_supported
 DEFAULT_NAME = "default-scheduler"
 _SECONDS_TO_ANSWER = 20.0
 _FLAG = re.compile(r"^\s+(?:-\w, )?--([a-z][a-z0-9-]*)", re.MULTILINE)
+_VERSION = re.compile(r"^(Kubernetes|Version)\b.*", re.MULTILINE)
 # One kube-scheduler asks for 50 things a second of its own clock if nobody says otherwise.
 _USUAL_FLAGS = {
     "leader-elect": "false",
@@ -194,8 +195,9 @@ class Launcher:
                 "expected a scheduler of Kubernetes"
             )
         if "version" in known:
-            version = self._said_by(program, "--version=true").strip().splitlines()
-            self.versions[command.name] = version[0] if version else "unknown"
+            said = self._said_by(program, "--version=true").strip()
+            version = _VERSION.search(said)
+            self.versions[command.name] = version[0] if version else said.partition("\n")[0]
         return self._with_flags(words, known, command)
 
     def _with_flags(self, words: list[str], known: set[str], command: Command) -> list[str]:
