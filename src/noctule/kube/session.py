@@ -298,7 +298,7 @@ class Session:
         if everything has arrived before they are looked at, and nothing was sent until afterwards.
         """
         self._answer()
-        if not self._is_quiet():
+        if not self._is_quiet() or self._timers() is None:  # seen at a glance, if anybody works
             return False
         activity, arrived = self.store.activity, self._arrived()
         timers = None if arrived is None else self._timers()
