@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,9 +68,11 @@ def test_gangs_that_would_each_hold_a_half_run_one_after_the_other(groups):
     assert schedule.held is None
 
 
-def test_volcano_serves_the_queue_of_a_job():
+def test_volcano_serves_the_queue_of_a_job_and_leaves_nothing_behind(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     # a group in a Queue that is not there would wait for ever
     jobs = [replace(job("A", 0, 10, hosts=2), queue="Day"), job("B", 0, 10)]
     schedule = gangs(*jobs, groups="volcano")
     assert set(column(schedule, "state").values()) == {"completed"}
     assert max(starts(schedule).values()) < 2
+    assert list(tmp_path.iterdir()) == []

@@ -178,6 +178,8 @@ class Launcher:
         for name in ("NO_PROXY", "no_proxy"):
             environment[name] = ",".join(filter(None, (environment.get(name), "127.0.0.1")))
         environment.setdefault("GOGC", "400")
+        # Volcano opens a socket, by default at a place that all runs would share
+        environment.setdefault("DEBUG_SOCKET_DIR", str(self._access.folder))
         if self._settings.seed:
             environment.setdefault("GODEBUG", "randautoseed=0")
             environment.setdefault("PYTHONHASHSEED", str(self._settings.seed % 2**32))
