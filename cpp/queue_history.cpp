@@ -87,6 +87,61 @@ class CountedSteps {
     GrowingSums<std::size_t> numbers_;
 };
 
+// The values of a list with the least and the largest of every two, every four and so on.
+class ValueTree {
+  public:
+    explicit ValueTree(std::span<const std::int64_t> values) {
+        std::vector<Range> level(values.size());
+        std::ranges::transform(values, level.begin(), [](std::int64_t v) { return Range{v, v}; });
+        levels_.push_back(std::move(level));
+        while (levels_.back().size() > 1) {
+            levels_.push_back(halved(levels_.back()));
+        }
+    }
+
+    // The first place from `from` on with at least `needed`, or with less; the number of values if
+    // there is none.
+    std::size_t next(std::size_t from, std::int64_t needed, bool enough) const {
+        std::size_t level = 0;
+        std::size_t place = from;
+        while (place < levels_[level].size()) {
+            const Range& range = levels_[level][place];
+            if (enough ? range.largest >= needed : range.least < needed) {
+                if (level == 0) {
+                    return place;
+                }
+                --level;
+                place *= 2;
+                continue;
+            }
+            ++place;
+            while (place % 2 == 0 && level + 1 < levels_.size()) {
+                ++level;
+                place /= 2;
+            }
+        }
+        return levels_[0].size();
+    }
+
+  private:
+    struct Range {
+        std::int64_t least;
+        std::int64_t largest;
+    };
+
+    static std::vector<Range> halved(const std::vector<Range>& level) {
+        std::vector<Range> half((level.size() + 1) / 2);
+        for (std::size_t i = 0; i < half.size(); ++i) {
+            const Range& one = level[2 * i];
+            const Range& other = level[std::min(2 * i + 1, level.size() - 1)];
+            half[i] = {std::min(one.least, other.least), std::max(one.largest, other.largest)};
+        }
+        return half;
+    }
+
+    std::vector<std::vector<Range>> levels_;
+};
+
 // Which hosts are held, as a tree over blocks of them; each knows the most free ones side by side.
 class Blocks {
   public:
@@ -216,6 +271,30 @@ std::vector<double> seconds_at_least(const StepRows& steps, const StretchRows& s
             counted.seconds(stretches.begin[row], stretches.end[row], steps.before >= needed[row]);
     }
     return seconds;
+}
+
+Turns turns_of(const StepRows& steps, const StretchRows& stretches, std::size_t most) {
+    const ValueTree tree(steps.value);
+    Turns found;
+    for (std::size_t row = 0; row < stretches.begin.size(); ++row) {
+        const auto after = std::ranges::upper_bound(steps.time, stretches.begin[row]);
+        auto next = static_cast<std::size_t>(after - steps.time.begin());
+        const std::int64_t needed = stretches.needed[row];
+        bool enough = (next == 0 ? steps.before : steps.value[next - 1]) >= needed;
+        for (;;) {
+            next = tree.next(next, needed, !enough);
+            if (next == steps.time.size() || steps.time[next] >= stretches.end[row]) {
+                break;
+            }
+            if (found.date.size() == most) {
+                return found;
+            }
+            found.stretch.push_back(static_cast<std::int64_t>(row));
+            found.date.push_back(steps.time[next]);
+            enough = !enough;
+        }
+    }
+    return found;
 }
 
 std::vector<std::int64_t> largest_free_block(std::span<const double> dates, const BlockRows& rows,

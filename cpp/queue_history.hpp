@@ -39,6 +39,16 @@ struct StretchRows {
 // How many seconds of each stretch the function is at least what the stretch asks for.
 std::vector<double> seconds_at_least(const StepRows& steps, const StretchRows& stretches);
 
+// Dates inside of stretches, stretch by stretch, each with the stretch that it is in.
+struct Turns {
+    std::vector<std::int64_t> stretch;
+    std::vector<double> date;
+};
+
+// When the function comes to be, or ceases to be, at least what a stretch asks for; those behind
+// the first `most` are left out.
+Turns turns_of(const StepRows& steps, const StretchRows& stretches, std::size_t most);
+
 // Jobs that each hold hosts side by side, from a start to a finish (NaN: to the end of time).
 struct BlockRows {
     std::span<const double> start;

@@ -67,6 +67,30 @@ void bind_queue_history(nb::module_& module) {
                 "numpy.typing.NDArray[numpy.float64]"),
         "Return how many seconds of each stretch a step function is at least what it needs.");
     module.def(
+        "turns_of",
+        [](const Values<double>& time, const Values<std::int64_t>& value, std::int64_t before,
+           const Values<double>& begin, const Values<double>& end,
+           const Values<std::int64_t>& needed, std::size_t most) {
+            const std::size_t n = begin.shape(0);
+            const StepRows steps{whole(time), span_of(value, time.shape(0)), before};
+            const StretchRows stretches{whole(begin), span_of(end, n), span_of(needed, n)};
+            Turns found = [&] {
+                const nb::gil_scoped_release release;
+                return turns_of(steps, stretches, most);
+            }();
+            return nb::make_tuple(own_column(std::move(found.stretch)),
+                                  own_column(std::move(found.date)));
+        },
+        nb::arg("time"), nb::arg("value"), nb::arg("before"), nb::arg("begin"), nb::arg("end"),
+        nb::arg("needed"), nb::arg("most"),
+        nb::sig("def turns_of(time: numpy.typing.NDArray[numpy.float64], value: "
+                "numpy.typing.NDArray[numpy.int64], before: int, begin: "
+                "numpy.typing.NDArray[numpy.float64], end: numpy.typing.NDArray[numpy.float64], "
+                "needed: numpy.typing.NDArray[numpy.int64], most: int) -> "
+                "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]]"),
+        "Return in which stretches, and when, a step function comes to be or ceases to be at least "
+        "what a stretch needs; no more than `most`.");
+    module.def(
         "largest_free_block",
         [](const Values<double>& dates, const Values<double>& start, const Values<double>& finish,
            const Values<std::uint32_t>& first, const Values<std::uint32_t>& n_hosts,

@@ -68,7 +68,7 @@ void the_least_is_of_those_who_wait() {
     }
 }
 
-void seconds_are_those_with_enough() {
+void seconds_and_turns_are_those_with_enough() {
     Random random(23);
     for (int round = 0; round < 300; ++round) {
         std::vector<double> time;
@@ -90,17 +90,31 @@ void seconds_are_those_with_enough() {
         }
         const std::vector<double> found =
             seconds_at_least({time, value, before}, {begin, end, needed});
+        std::vector<std::int64_t> stretch;
+        std::vector<double> turn;
         for (std::size_t i = 0; i < begin.size(); ++i) {
             double seconds = 0.0;
+            bool was_enough = false;
             for (double second = begin[i]; second < end[i]; second += 1.0) {
                 std::int64_t now = before;
                 for (std::size_t step = 0; step < time.size() && time[step] <= second; ++step) {
                     now = value[step];
                 }
-                seconds += now >= needed[i] ? 1.0 : 0.0;
+                const bool is_enough = now >= needed[i];
+                seconds += is_enough ? 1.0 : 0.0;
+                if (second > begin[i] && is_enough != was_enough) {
+                    stretch.push_back(static_cast<std::int64_t>(i));
+                    turn.push_back(second);
+                }
+                was_enough = is_enough;
             }
             CHECK(found[i] == seconds);
         }
+        const Turns turns = turns_of({time, value, before}, {begin, end, needed}, turn.size());
+        CHECK(turns.stretch == stretch);
+        CHECK(turns.date == turn);
+        const std::size_t fewer = turn.size() / 2;
+        CHECK(turns_of({time, value, before}, {begin, end, needed}, fewer).date.size() == fewer);
     }
 }
 
@@ -147,7 +161,7 @@ void blocks_are_as_large_as_what_nobody_holds() {
 void test_queue_history() {
     those_ahead_came_earlier_and_left_no_later();
     the_least_is_of_those_who_wait();
-    seconds_are_those_with_enough();
+    seconds_and_turns_are_those_with_enough();
     blocks_are_as_large_as_what_nobody_holds();
 }
 

@@ -270,6 +270,11 @@ def seconds_at_least(time: numpy.typing.NDArray[numpy.float64], value: numpy.typ
     Return how many seconds of each stretch a step function is at least what it needs.
     """
 
+def turns_of(time: numpy.typing.NDArray[numpy.float64], value: numpy.typing.NDArray[numpy.int64], before: int, begin: numpy.typing.NDArray[numpy.float64], end: numpy.typing.NDArray[numpy.float64], needed: numpy.typing.NDArray[numpy.int64], most: int) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]]:
+    """
+    Return in which stretches, and when, a step function comes to be or ceases to be at least what a stretch needs; no more than `most`.
+    """
+
 def largest_free_block(dates: numpy.typing.NDArray[numpy.float64], start: numpy.typing.NDArray[numpy.float64], finish: numpy.typing.NDArray[numpy.float64], first: numpy.typing.NDArray[numpy.uint32], n_hosts: numpy.typing.NDArray[numpy.uint32], n_hosts_of_platform: int) -> numpy.typing.NDArray[numpy.int64]:
     """
     Return the most hosts side by side that nobody holds, at each of some ascending dates.

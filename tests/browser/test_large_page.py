@@ -11,8 +11,9 @@ import pytest
 from browser_runs import large_run
 from page_actions import period, place_in_gantt, settled
 
-from noctule.report import ReportRun, write_report
+from noctule.report import ReportRun, panel_data, write_report
 from noctule.timeseries import utilisation
+from noctule.waits import Waits
 
 MEGABYTE = 1_000_000
 
@@ -121,10 +122,20 @@ def test_zooming_far_in_ends_with_boxes(open_page, large_page):
     assert page.evaluate("noctule.gantts[0].isExact")
 
 
-def test_it_says_where_a_run_has_too_many_waits_to_tell(open_page, large_page):
-    page = open_page(large_page, "job=17")
-    if page.evaluate("noctule.data('wait_intervals')[0] === null"):
-        assert "noctule explain tells those of a job" in page.locator("#wait caption").inner_text()
+def test_the_longest_wait_is_told_interval_by_interval(open_page, large_page, large):
+    row = int(large.schedule.column("waiting_time").argmax())
+    expected = Waits(large.schedule).explain_row(row)
+    page = open_page(large_page, f"job={expected.job_id}")
+    causes = page.locator("#wait tbody td:last-child").all_inner_texts()
+    assert causes == [one.cause.value for one in expected.intervals][: len(causes)]
+    assert 0 < len(causes) == min(25, len(expected.intervals))
+
+
+def test_it_says_where_a_run_has_too_many_waits_to_tell(open_page, night, tmp_path, monkeypatch):
+    monkeypatch.setattr(panel_data, "wait_intervals", lambda *_, **__: None)
+    write_report(night[:1], tmp_path / "many.html")
+    page = open_page(tmp_path / "many.html", "job=600")
+    assert "noctule explain tells those of a job" in page.locator("#wait caption").inner_text()
 
 
 def test_its_numbers_are_those_of_the_schedule(open_page, large_page, large):

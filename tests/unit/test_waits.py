@@ -287,6 +287,8 @@ def test_intervals_of_all_jobs_are_those_of_each():
         expected = waits.explain_row(row).intervals
         assert told == [(one.begin, one.end, one.cause) for one in expected]
     assert wait_intervals(schedule, most=5) is None
+    assert wait_intervals(schedule, most=len(found.row)) is not None
+    assert wait_intervals(schedule, most=len(found.row) - 1) is None
 
 
 def test_an_empty_schedule_has_no_intervals():

@@ -9,13 +9,13 @@ import numpy as np
 from noctule.columns import Floats
 from noctule.schedule import Schedule
 from noctule.waits.causes import Cause
-from noctule.waits.judging import CAUSES, Codes, Judge
+from noctule.waits.judging import CAUSES, Codes, Judge, TooManyCutsError
 from noctule.waits.queue import Rows
 from noctule.windows import Windows
 from noctule.workload import Workload
 
-# Of pieces that are looked at for one interval that is told, at most.
-_PIECES_EACH = 10
+# Of cuts that are looked at for one interval that is told, at most.
+_CUTS_EACH = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,17 @@ def wait_intervals(
     *,
     windows: Windows | None = None,
     workload: Workload | None = None,
-    most: int = 200_000,
+    most: int = 1_000_000,
 ) -> WaitIntervals | None:
     """Return the intervals of all waits with their causes; `explain` tells who was in the way, too.
 
     None if there are more than `most`, or too many moments to look at.
     """
     judge = Judge(schedule, windows, workload)
-    stretches = judge.stretches()
-    if judge.n_pieces(stretches) > _PIECES_EACH * most:
+    try:
+        pieces = judge.pieces(judge.stretches(), _CUTS_EACH * most)
+    except TooManyCutsError:
         return None
-    pieces = judge.pieces(stretches)
     codes = judge.causes(pieces)
     changes = (pieces.job[1:] != pieces.job[:-1]) | (codes[1:] != codes[:-1])
     first = np.flatnonzero(np.append(True, changes)[: len(pieces)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +39,10 @@ BY_KIND = (("waking", Cause.SWITCHING), ("asleep", Cause.OFF), ("down", Cause.DO
 DETAILED = (Zone.HEAD, Zone.EARLY, Zone.OWN)
 
 Codes = npt.NDArray[np.uint8]
+
+
+class TooManyCutsError(Exception):
+    """Waits change their causes more often than was asked for."""
 
 
 class Judge:
@@ -82,23 +86,40 @@ class Judge:
         time = np.union1d(kept.time, idle.time)
         return HostSteps(time, np.maximum(idle.at(time) - kept.at(time), 0), idle.before)
 
-    def n_pieces(self, stretches: Stretches) -> int:
-        """Return about how many pieces there would be, but for changes that windows bring."""
-        first = np.searchsorted(self._dates, stretches.begin, side="right")
-        last = np.searchsorted(self._dates, stretches.end, side="left")
-        return len(stretches) + int(np.maximum(last - first, 0).sum())
+    def pieces(self, stretches: Stretches, most: int = sys.maxsize) -> Stretches:
+        """Cut stretches wherever a cause may change; more cuts than `most` are an error."""
+        pieces = stretches.cut_at(*self._turns(stretches, most))
+        detailed = np.flatnonzero(self._in_detail(pieces, self._free_at(pieces)))
+        if not len(detailed):
+            return pieces
+        chosen = pieces.chosen(detailed)
+        if chosen.n_inside(self._dates) > most:
+            raise TooManyCutsError
+        rows, dates = chosen.inside(self._dates)
+        return pieces.cut_at(detailed[rows], dates)
 
-    def pieces(self, stretches: Stretches) -> Stretches:
-        """Cut stretches wherever anything changes that a cause depends on."""
-        first, last = stretches.begin.min(initial=math.inf), stretches.end.max(initial=-math.inf)
-        used = np.unique(stretches.access).tolist()
-        others = [self.free(stretches.accesses[i]).time for i in used]
-        columns = [self._dates, *(time for time in others if time is not self.idle.time)]
-        inside = [
-            column[np.searchsorted(column, first) : np.searchsorted(column, last)]
-            for column in columns
-        ]
-        return stretches.cut(inside[0] if len(inside) == 1 else np.unique(np.concatenate(inside)))
+    def _turns(self, stretches: Stretches, most: int) -> tuple[Rows, Floats]:
+        """Return in which stretches, and when, enough hosts come free or are enough no longer."""
+        every = np.arange(len(stretches), dtype=np.intp)
+        parts = [(every, self._free[OPEN])]
+        if self.idle.were_kept_idle:
+            parts += [(every, self.idle.up_to(kind)) for kind, _ in BY_KIND]
+        for number, access in enumerate(stretches.accesses):
+            if access != OPEN:
+                parts.append((np.flatnonzero(stretches.access == number), self.free(access)))
+        found: list[tuple[Rows, Floats]] = []
+        for rows, steps in parts:
+            begin, end = stretches.begin[rows], stretches.end[rows]
+            needed = self.queue.needed[stretches.job[rows]]
+            function = (steps.time, steps.value, steps.before)
+            place, dates = _core.turns_of(*function, begin, end, needed, most)
+            most -= len(dates)
+            if not most:
+                raise TooManyCutsError
+            found.append((rows[place], dates))
+        columns = zip(*found, strict=True)
+        rows, dates = (np.concatenate(column) for column in columns)
+        return rows, dates
 
     @cached_property
     def _dates(self) -> Floats:
@@ -119,10 +140,10 @@ class Judge:
         found[pieces.zone == Zone.BEHIND] = CODES[Cause.PRIORITY]
         open_hosts = self._free[OPEN].at(pieces.begin)
         found[competes & (open_hosts >= needed)] = CODES[Cause.RESERVATION]
-        fits = self._free_at(pieces) >= needed
-        found[fits] = CODES[Cause.KEPT]
+        free = self._free_at(pieces)
+        found[free >= needed] = CODES[Cause.KEPT]
         found[pieces.zone == Zone.EARLY] = CODES[Cause.RESERVATION]
-        in_detail = fits & np.isin(pieces.zone, (Zone.HEAD, Zone.OWN))
+        in_detail = self._in_detail(pieces, free)
         if in_detail.any():
             rows = np.flatnonzero(in_detail)
             found[rows] = self._first_in_line(pieces.chosen(rows))
@@ -136,6 +157,11 @@ class Judge:
             if rows.any():
                 free[rows] = self.free(access).at(pieces.begin[rows])
         return free
+
+    def _in_detail(self, pieces: Stretches, free: Counts) -> npt.NDArray[np.bool_]:
+        """Tell where more is asked than who is ahead: first in line, and enough hosts are free."""
+        first = np.isin(pieces.zone, (Zone.HEAD, Zone.OWN))
+        return first & (free >= self.queue.needed[pieces.job])
 
     def _first_in_line(self, pieces: Stretches) -> Codes:
         """Say what was left against jobs with enough hosts, and nobody who came earlier."""

@@ -64,20 +64,35 @@ class Stretches:
         """Return the rows by job, then by date."""
         return self.chosen(np.lexsort((self.begin, self.job)))
 
-    def cut(self, dates: Floats) -> Stretches:
-        """Cut all stretches at ascending dates."""
+    def n_inside(self, dates: Floats) -> int:
+        """Return how many of some ascending dates lie inside of stretches."""
+        first, last = self._places(dates)
+        return int((last - first).sum())
+
+    def inside(self, dates: Floats) -> tuple[Rows, Floats]:
+        """Return ascending dates with the places of all stretches that they lie inside of."""
+        first, last = self._places(dates)
+        n_inside = last - first
+        rows = np.repeat(np.arange(len(self)), n_inside)
+        number = np.arange(len(rows)) - np.repeat(np.cumsum(n_inside) - n_inside, n_inside)
+        return rows, dates[np.repeat(first, n_inside) + number]
+
+    def _places(self, dates: Floats) -> tuple[Rows, Rows]:
         first = np.searchsorted(dates, self.begin, side="right")
-        last = np.searchsorted(dates, self.end, side="left")
-        n_pieces = np.maximum(last - first, 0) + 1
+        return first, np.maximum(np.searchsorted(dates, self.end, side="left"), first)
+
+    def cut_at(self, rows: Rows, dates: Floats) -> Stretches:
+        """Cut each of some stretches at a date inside of it."""
+        order = np.lexsort((dates, rows))
+        rows, dates = rows[order], dates[order]
+        kept = np.append(True, (rows[1:] != rows[:-1]) | (dates[1:] != dates[:-1]))[: len(rows)]
+        rows, dates = rows[kept], dates[kept]
+        n_pieces = np.bincount(rows, minlength=len(self)) + 1
         pieces = self.chosen(np.repeat(np.arange(len(self)), n_pieces))
-        ends_at = np.cumsum(n_pieces)
-        number = np.arange(len(pieces)) - np.repeat(ends_at - n_pieces, n_pieces)
-        after = np.repeat(first, n_pieces) + number  # the cut at which a piece ends
-        padded = np.append(dates, np.nan)
-        begin = np.where(number > 0, padded[np.maximum(after - 1, 0)], pieces.begin)
-        is_last = np.zeros(len(pieces), dtype=bool)
-        is_last[ends_at - 1] = True
-        end = np.where(is_last, pieces.end, padded[np.minimum(after, len(dates))])
+        last = np.cumsum(n_pieces) - 1
+        begin, end = pieces.begin.copy(), pieces.end.copy()
+        begin[np.delete(np.arange(len(pieces)), last - n_pieces + 1)] = dates
+        end[np.delete(np.arange(len(pieces)), last)] = dates
         return Stretches(pieces.job, begin, end, pieces.zone, pieces.access, pieces.accesses)
 
 
