@@ -1,5 +1,7 @@
 #include "engine.hpp"
 
+#include "errors.hpp"
+
 #include <algorithm>
 #include <charconv>
 

@@ -27,9 +27,6 @@
 
 namespace noctule {
 
-// The shortest text that reads back as the same number.
-std::string format_time(double time);
-
 class Engine {
   public:
     Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, const Options& options,
@@ -50,8 +47,11 @@ class Engine {
     // Stops a running job, which keeps its hosts, and lets it go on (engine_suspension.cpp).
     void suspend(JobIndex job);
     void resume(JobIndex job);
-    // Its hosts will stay in the epilogue for so much longer.
+    // Of a running job: its hosts will stay in the epilogue for so much longer; a failure that ends
+    // it is the end of it; and it does not begin, though the hosts that it waits for are awake.
     void prolong_epilogue(JobIndex job, double seconds) { lingering_[job] = seconds; }
+    void end_if_interrupted(JobIndex job) { options_.attempts.only_once.insert(job); }
+    void keep_from_beginning(JobIndex job) { ++waking_.at(job); }
     // A job that the policy runs elsewhere, without hosts.
     void change_state(JobIndex job, JobState state);
     void set_metadata(JobIndex job, const std::string& text);

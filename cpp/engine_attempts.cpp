@@ -28,7 +28,7 @@ bool Engine::is_tried_again(JobIndex job) const {
     const AttemptOptions& rules = options_.attempts;
     const auto [origin, number] = attempt(job);
     if (job == interrupted_ && rules.resubmit) {
-        return number < rules.max_attempts;
+        return number < rules.max_attempts && !rules.only_once.contains(job);
     }
     if (!requeued_.empty() && requeued_.contains(job)) {
         return true;

@@ -7,6 +7,7 @@
 #include "windows.hpp"
 
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace noctule {
@@ -20,6 +21,7 @@ struct AttemptOptions {
     double restart_cost = 0.0; // of every attempt but the first
     // How often a job that was killed is submitted again by its user.
     std::uint32_t resubmit_killed = 0;
+    std::set<JobIndex> only_once = {}; // jobs that a failure ends, though others are tried again
 
     bool lengthen_runs() const { return checkpoint_every != infinity || restart_cost > 0; }
 };

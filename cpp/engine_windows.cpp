@@ -2,6 +2,7 @@
 #include "engine.hpp"
 
 #include "allocation.hpp"
+#include "errors.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace noctule {
+
+// A date in their sentences: the shortest text that reads back as the same number.
+std::string format_time(double time);
 
 struct InputError : std::runtime_error {
     using std::runtime_error::runtime_error;

@@ -89,6 +89,8 @@ class Decisions {
     void suspend(JobIndex job) { engine_.suspend(job); }
     void resume(JobIndex job) { engine_.resume(job); }
     void prolong_epilogue(JobIndex job, double seconds) { engine_.prolong_epilogue(job, seconds); }
+    void end_if_interrupted(JobIndex job) { engine_.end_if_interrupted(job); }
+    void keep_from_beginning(JobIndex job) { engine_.keep_from_beginning(job); }
     void set_metadata(JobIndex job, const std::string& text) { engine_.set_metadata(job, text); }
     void call_at(double time, TimerTag tag) { engine_.call_at(time, tag); }
     void cancel_call(TimerTag tag) { engine_.cancel_call(tag); }

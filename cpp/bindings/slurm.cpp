@@ -267,6 +267,7 @@ nb::dict statistics_of(const NativePolicy& native) {
     const PowerSaver::Totals power = controller.power().totals(controller.last_seen());
     told["suspended"] = power.n_suspended;
     told["resumed"] = power.n_resumed;
+    told["failed_boots"] = power.n_failed;
     told["suspended_node_seconds"] = power.suspended_seconds;
     told["preempted"] = statistics.n_preempted;
     told["jobs_suspended"] = statistics.n_suspended;

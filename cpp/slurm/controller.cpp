@@ -124,9 +124,8 @@ void Controller::submit(const Moment& moment, JobIndex job) {
     }
     if (const JobIndex first = moment.view.origin(job); first != job) {
         last_attempts_[first] = job;
-        if (requeued_.erase(first) > 0) {
-            status.eligible = std::max(status.eligible, moment.now + parameters().requeue_delay);
-        }
+        requeued_.erase(first);
+        status.eligible = std::max(status.eligible, moment.now + parameters().requeue_delay);
     }
     priority_->submit(job, moment.now);
     limits_->submit(job, moment.now);
@@ -197,6 +196,9 @@ void Controller::start(const Moment& moment, const QueueRecord& record, const Ch
         }
     }
     moment.decisions.apply(decision);
+    if (!request.requeue) {
+        moment.decisions.end_if_interrupted(job);
+    }
     queue_.remove(job); // the record may now be that of the next task
     status.phase = JobStatus::Phase::running;
     status.by = by;

@@ -169,9 +169,10 @@ class Controller {
     std::optional<Choice> run_now(const Trial& trial);
     // Whether a job rather waits for nodes of one switch.
     bool waits_for_switch(JobIndex job, const NodeSet& nodes, Seconds now);
-    // Power saving: whether the run has it, and what is to be switched now.
+    // Power saving: whether the run has it, and what is to be switched now; whether nodes that were
+    // down can be used again.
     void begin_power_saving(const Moment& moment);
-    void save_power(const Moment& moment);
+    bool save_power(const Moment& moment);
     std::optional<Seconds> next_power_change() const {
         return saves_power_ ? power_.next_date() : std::nullopt;
     }
@@ -239,6 +240,8 @@ class Controller {
     Seconds wake_nodes(const Moment& moment, JobIndex job, const NodeSet& nodes);
     void let_idle(const NodeSet& nodes, Seconds now);
     void note_away(NodeIndex node, bool is_back, Seconds now);
+    bool take_back_nodes(const Moment& moment);
+    void give_up_nodes(const Moment& moment);
     // Changes when a running job is expected to end.
     template <typename Change> void change_end(JobIndex job, Change&& change) {
         due_.erase({kill_date(job), job});
@@ -248,6 +251,7 @@ class Controller {
     }
     void take_turns(const Moment& moment, const Gang::Changes& changes);
     void terminate(const Moment& moment, JobIndex job);
+    void send_away(const Moment& moment, JobIndex job, bool comes_back, const char* why);
     JobIndex last_attempt(JobIndex job) const;
 
     std::shared_ptr<const Settings> settings_;

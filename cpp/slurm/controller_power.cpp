@@ -32,13 +32,19 @@ Seconds Controller::wake_nodes(const Moment& moment, JobIndex job, const NodeSet
     if (!saves_power_) {
         return moment.now;
     }
-    const std::uint32_t n_booted = power_.use(nodes, moment.now);
-    if (n_booted == 0) {
+    const PowerSaver::Boots boots = power_.use(nodes, moment.now, [&](NodeIndex node) {
+        const HostId host = settings_->nodes[node].first_host;
+        return static_cast<Seconds>(std::ceil(moment.view.switch_on_seconds(host)));
+    });
+    if (boots.n == 0) {
         return moment.now;
+    }
+    if (boots.fails) {
+        moment.decisions.keep_from_beginning(job);
     }
     boots_[job] = moment.view.now();
     const std::uint32_t rate = parameters().resume_rate;
-    n_beyond_resume_rate_ += rate > 0 && n_booted > rate ? 1 : 0;
+    n_beyond_resume_rate_ += rate > 0 && boots.n > rate ? 1 : 0;
     return settings_->epoch + static_cast<Seconds>(std::floor(moment.view.start_time(job)));
 }
 
@@ -47,7 +53,10 @@ void Controller::let_idle(const NodeSet& nodes, Seconds now) {
         return;
     }
     nodes.for_each([&](NodeIndex node) {
-        if (n_completing_[node] == 0 && n_away_[node] == 0 && select_->idle().contains(node)) {
+        if (power_.boots_in_vain(node)) {
+            nodes_.up.remove(node);
+        } else if (n_completing_[node] == 0 && n_away_[node] == 0 &&
+                   select_->idle().contains(node)) {
             power_.free(node, now);
         }
     });
@@ -63,11 +72,11 @@ void Controller::note_away(NodeIndex node, bool is_back, Seconds now) {
     }
 }
 
-void Controller::save_power(const Moment& moment) {
+bool Controller::save_power(const Moment& moment) {
     last_seen_ = moment.now;
     const std::optional<Seconds> due = next_power_change();
     if (!due || *due > moment.now) {
-        return;
+        return false;
     }
     for (const NodeIndex node : power_.take_off(moment.now)) {
         if (n_away_[node] == 0) {
@@ -75,6 +84,8 @@ void Controller::save_power(const Moment& moment) {
         }
         touch(moment.now);
     }
+    const bool came_back = take_back_nodes(moment);
+    give_up_nodes(moment);
     std::vector<HostId> hosts;
     for (const NodeIndex node : power_.scan(moment.now)) {
         const Node& all = settings_->nodes[node];
@@ -86,6 +97,39 @@ void Controller::save_power(const Moment& moment) {
     if (!hosts.empty()) {
         touch(moment.now);
         switch_off(moment.view, hosts, moment.decisions);
+    }
+    return came_back;
+}
+
+// Nodes that were set down answer after all, or have been put right.
+bool Controller::take_back_nodes(const Moment& moment) {
+    const std::vector<NodeIndex> back = power_.take_back(moment.now);
+    for (const NodeIndex node : back) {
+        nodes_.up.add(node);
+        power_.free(node, moment.now);
+        touch(moment.now);
+    }
+    return !back.empty();
+}
+
+// Nodes that have not booted in time are set down; jobs that wait for them begin anew.
+void Controller::give_up_nodes(const Moment& moment) {
+    std::set<JobIndex> lost;
+    for (const NodeIndex node : power_.give_up(moment.now)) {
+        nodes_.up.remove(node);
+        for (const auto& [job, held] : held_) {
+            if (held.nodes.contains(node) && status_[job].phase == JobStatus::Phase::running) {
+                lost.insert(job);
+            }
+        }
+        touch(moment.now);
+    }
+    for (const JobIndex job : lost) {
+        if (!is_evicted(job)) {
+            boots_.erase(job);
+            status_[job].killed = true;
+            send_away(moment, job, requests_[job].requeue, "nodes did not boot");
+        }
     }
 }
 

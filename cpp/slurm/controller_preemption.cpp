@@ -6,12 +6,6 @@
 
 namespace noctule::slurm {
 
-namespace {
-
-constexpr const char* preempted = "preempted";
-
-} // namespace
-
 RunningJob Controller::running_job(JobIndex job, const NodeSet& nodes) const {
     const JobStatus& status = status_[job];
     const std::vector<std::uint32_t>& asked = requests_[job].partitions;
@@ -43,11 +37,17 @@ void Controller::evict(const Moment& moment, JobIndex job) {
     }
     terminate(moment, job);
     ++statistics.n_preempted;
-    if (preemption_.mode(victim) == PreemptMode::requeue && requests_[job].requeue) {
+    const bool comes_back =
+        preemption_.mode(victim) == PreemptMode::requeue && requests_[job].requeue;
+    send_away(moment, job, comes_back, "preempted");
+}
+
+void Controller::send_away(const Moment& moment, JobIndex job, bool comes_back, const char* why) {
+    if (comes_back) {
         requeued_.insert(moment.view.origin(job));
-        moment.decisions.requeue(job, preempted);
+        moment.decisions.requeue(job, why);
     } else {
-        moment.decisions.set_metadata(job, preempted);
+        moment.decisions.set_metadata(job, why);
         moment.decisions.kill(job);
     }
 }

@@ -64,6 +64,8 @@ constexpr Field<Node, double> node_fields[] = {
     number<&Node::first_host>("first_host"),
     number<&Node::n_hosts>("n_hosts"),
     number<&Node::suspend_time>("suspend_time"),
+    number<&Node::suspend_timeout>("suspend_timeout"),
+    number<&Node::resume_timeout>("resume_timeout"),
 };
 
 constexpr Field<Partition, double> partition_fields[] = {
@@ -134,7 +136,11 @@ constexpr Field<Parameters, double> parameter_fields[] = {
     number<&Parameters::enforce_part_limits>("enforce_part_limits"),
     number<&Parameters::suspend_rate>("suspend_rate"),
     number<&Parameters::resume_rate>("resume_rate"),
-    number<&Parameters::suspend_timeout>("suspend_timeout"),
+    number<&Parameters::late_nodes_return>("late_nodes_return"),
+    number<&Parameters::boot_failures>("boot_failures"),
+    number<&Parameters::boot_seed>("boot_seed"),
+    number<&Parameters::repair_seconds>("repair_seconds"),
+    number<&Parameters::requeue_delay>("requeue_delay"),
     number<&Parameters::preempt_type>("preempt_type"),
     number<&Parameters::preempt_mode>("preempt_mode"),
     number<&Parameters::preempt_youngest_first>("preempt_youngest_first"),

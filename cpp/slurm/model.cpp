@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace noctule::slurm {
 
@@ -11,6 +12,8 @@ constexpr TimerTag tag = 0;
 // Without anything running, after which a queue will not move any more: priorities of a week ago
 // have decayed and all windows of planning have passed.
 constexpr double patience = 8 * 86400.0;
+// Seconds: Slurm's default is two microseconds, which no pass of the model takes.
+constexpr double least_spacing = 1e-3;
 
 } // namespace
 
@@ -34,7 +37,9 @@ void Model::decide(const View& view, std::span<const Event> events, Decisions& d
     for (const Event& event : events) {
         handle(moment, event);
     }
-    controller_.save_power(moment);
+    if (controller_.save_power(moment)) {
+        request_pass(view.now());
+    }
     controller_.start_given(moment);
     change_turns(moment);
     run_due(moment);
@@ -155,7 +160,19 @@ void Model::run_due(const Moment& moment) {
     }
 }
 
+// Runs a main pass, or keeps it for later if one has just been.
 void Model::run_main(const Moment& moment, bool full) {
+    const double now = moment.view.now();
+    const double spacing = controller_.parameters().sched_min_interval_us * 1e-6;
+    if (drive_.mode == Drive::Mode::clocks && spacing >= least_spacing &&
+        now < last_main_ + spacing) {
+        postponed_ = last_main_ + spacing;
+        postponed_is_full_ |= full;
+        return;
+    }
+    full |= std::exchange(postponed_is_full_, false);
+    postponed_ = infinity;
+    last_main_ = now;
     if (controller_.queue().empty() || controller_.waits_for_completion(moment.now)) {
         return;
     }
@@ -202,6 +219,9 @@ void Model::run_clocks(const Moment& moment) {
     if (const MainClock::Pass pass = main_clock_.next(); pass.time <= now) {
         main_clock_.ran({now, pass.full});
         run_main(moment, pass.full);
+    }
+    if (postponed_ <= now) {
+        run_main(moment, false);
     }
     if (!controller_.parameters().backfills) {
         return;
@@ -310,7 +330,7 @@ double Model::next_date(const Moment& moment) {
     if (drive_.mode == Drive::Mode::bsc) {
         return std::min({next, step_, std::max(next_step_backfill(), std::floor(now) + 1)});
     }
-    next = std::min({next, immediate_, main_clock_.next().time});
+    next = std::min({next, immediate_, postponed_, main_clock_.next().time});
     if (controller_.parameters().backfills && !backfill_.is_under_way()) {
         double due = backfill_clock_.next(run_time(controller_.last_update()));
         next = std::min(next, due > now ? due : now + 1.0);

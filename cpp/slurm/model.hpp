@@ -51,9 +51,12 @@ class Model final : public Policy {
     LimitClock limit_clock_;
     std::size_t next_given_ = 0;  // pass
     double immediate_ = infinity; // a pass outside of the loop
-    double resume_ = infinity;    // of a backfill pass that let others work
-    double slice_ = infinity;     // end of one, where jobs take turns
-    double step_ = infinity;      // of BSC's simulator
+    double last_main_ = -infinity;
+    double postponed_ = infinity; // a pass, because of sched_min_interval
+    bool postponed_is_full_ = false;
+    double resume_ = infinity; // of a backfill pass that let others work
+    double slice_ = infinity;  // end of one, where jobs take turns
+    double step_ = infinity;   // of BSC's simulator
     double last_step_backfill_ = -infinity;
     double last_progress_ = 0.0; // a job came, started or ended
     double armed_ = infinity;

@@ -1,11 +1,13 @@
 // Power saving: nodes that have been idle for SuspendTime are switched off, some at a time, and
-// jobs that are started on such nodes wait until they have booted.
+// jobs that are started on such nodes wait until they have booted. Nodes that take too long for
+// that are set down.
 //
 // The engine switches hosts and lets jobs wait for them; this says which nodes, and when.
 #pragma once
 
 #include "slurm/settings.hpp"
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
@@ -22,8 +24,13 @@ class PowerSaver {
     // Nodes are idle from the beginning.
     void begin(Seconds now);
 
-    // Nodes get a job: those that are off boot. How many did.
-    std::uint32_t use(const NodeSet& nodes, Seconds now);
+    // Nodes get a job: those that are off boot, for as long as `seconds_of` says of each.
+    struct Boots {
+        std::uint32_t n = 0;
+        bool fails = false; // one of them never ends
+    };
+    Boots use(const NodeSet& nodes, Seconds now,
+              const std::function<Seconds(NodeIndex)>& seconds_of);
     // A node has no job any more, or has come back.
     void free(NodeIndex node, Seconds now);
     // A node has gone away.
@@ -33,29 +40,48 @@ class PowerSaver {
     std::vector<NodeIndex> scan(Seconds now);
     // Those whose switching off has ended by now.
     std::vector<NodeIndex> take_off(Seconds now);
-    // When either may find any next.
+    // Those that should have booted by now and have not: they are down.
+    std::vector<NodeIndex> give_up(Seconds now);
+    // Those that are no longer down.
+    std::vector<NodeIndex> take_back(Seconds now);
+    // When any of these may find some next.
     std::optional<Seconds> next_date() const;
 
     const NodeSet& off() const { return off_; } // and can be booted
+    // Whether a node is on its way, but will not get there.
+    bool boots_in_vain(NodeIndex node) const { return booted_[node] == no_date; }
 
     struct Totals {
         std::uint64_t n_suspended = 0; // switchings off
         std::uint64_t n_resumed = 0;
+        std::uint64_t n_failed = 0;     // boots that took too long
         double suspended_seconds = 0.0; // of nodes that are off, or on their way there
     };
     Totals totals(Seconds now) const;
 
   private:
-    enum class State : std::uint8_t { on, going_off, off };
+    enum class State : std::uint8_t { on, going_off, off, down };
+    using Dates = std::set<std::pair<Seconds, NodeIndex>>;
 
+    static std::vector<NodeIndex> take_due(Dates& dates, Seconds now);
     void end_sleep(NodeIndex node, Seconds now);
+    bool draw_failure(NodeIndex node);
+    Seconds give_up_date(NodeIndex node) const {
+        return resumed_[node] + settings_.nodes[node].resume_timeout + 1;
+    }
+    Seconds next_scan(Seconds due) const;
 
     const Settings& settings_;
     bool is_used_ = false;
     std::vector<State> state_;
-    std::vector<Seconds> since_;                        // idle, or switched off
-    std::set<std::pair<Seconds, NodeIndex>> idle_;      // by the date at which they are due
-    std::set<std::pair<Seconds, NodeIndex>> going_off_; // by the date at which they are off
+    std::vector<Seconds> since_;   // idle, or switched off
+    std::vector<Seconds> resumed_; // when it was last switched on
+    std::vector<Seconds> booted_;  // when that was to be over; no_date: never
+    std::vector<std::uint32_t> n_resumed_;
+    Dates idle_;      // by the date at which they are due
+    Dates going_off_; // by the date at which they are off
+    Dates late_;      // boots that take too long, by the date at which that is seen
+    Dates returning_; // nodes that are down, by the date at which they come back
     NodeSet off_;
     Seconds last_scan_ = 0;
     double n_recent_ = 0.0; // switched off in the last minute, older ones counting less

@@ -24,7 +24,9 @@ struct Node {
     std::vector<std::uint32_t> gres = {}; // how many of each kind; may be shorter than the kinds
     HostId first_host = 0;                // of the platform: one with linear, or its cores
     std::uint32_t n_hosts = 1;
-    Seconds suspend_time = -1; // idle before it is switched off; negative: never
+    Seconds suspend_time = -1;    // idle before it is switched off; negative: never
+    Seconds suspend_timeout = 30; // it cannot be used while it is switched off
+    Seconds resume_timeout = 60;  // it is set down if it has not booted by then
 
     std::uint32_t cores() const { return sockets * cores_per_socket; }
 };
@@ -139,7 +141,10 @@ struct Parameters {
     // Power saving.
     std::uint32_t suspend_rate = 60; // nodes a minute; 0: all
     std::uint32_t resume_rate = 300;
-    Seconds suspend_timeout = 30; // a node cannot be used while it is switched off
+    bool late_nodes_return = false; // ReturnToService=2: once they have booted after all
+    double boot_failures = 0.0;     // share of boots that never end
+    std::uint64_t boot_seed = 0;
+    Seconds repair_seconds = no_date; // until a node that was set down is put right
 
     // Preemption.
     PreemptType preempt_type = PreemptType::none;

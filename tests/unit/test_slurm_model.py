@@ -75,8 +75,9 @@ def run(
     schedule, model = simulate_slurm(
         workload, conf, requests, clocks=clocks, epoch=600_000, **options
     )
-    rows = {row.job_id: row for row in schedule.jobs.itertuples()}
-    return [(rows[i].start_time, str(rows[i].hosts)) for i in range(len(jobs))], model, schedule
+    rows = {str(row.job_id): row for row in schedule.jobs.itertuples()}  # texts after a requeue
+    first = [rows[str(i)] for i in range(len(jobs))]
+    return [(row.start_time, str(row.hosts)) for row in first], model, schedule
 
 
 def starts(conf: SlurmSettings, jobs: Sequence[Asked], **options: Any) -> list[float]:
@@ -86,6 +87,16 @@ def starts(conf: SlurmSettings, jobs: Sequence[Asked], **options: Any) -> list[f
 def test_a_job_starts_at_the_tick_after_its_submission_and_the_next_three_seconds_later() -> None:
     # 1.0: the tick of 1.25; then whole seconds 1 and 4: the tick of 4.25
     assert starts(settings(), [Asked(1.0, 9, 1), Asked(1.5, 9, 1)]) == [1.25, 4.25]
+
+
+def test_main_passes_are_as_far_apart_as_sched_min_interval_says() -> None:
+    # with an epilogue the end of A, at 5.25, asks for a pass at once: at 5.255. With six seconds
+    # since the pass of 1.25 that is at 7.25, which is a tick, too, but of the other second
+    epilog = "Epilog=/bin/true\n"
+    jobs = [Asked(1.0, 4, 1), Asked(1.1, 4, 1)]
+    assert starts(settings(1, more=epilog), jobs)[1] == pytest.approx(5.255)
+    slow = settings(1, scheduling="bf_interval=30,sched_min_interval=6000000", more=epilog)
+    assert starts(slow, jobs)[1] == pytest.approx(7.25)
 
 
 def test_nodes_are_free_again_a_moment_after_a_job() -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_slurm_model import Asked, run, settings, starts
 
-from noctule.errors import InputError
 from noctule.platform import Platform, PowerModel
 from noctule.slurm.model.power import NEVER, suspend_times
+from noctule.slurm.site.boots import Boots
 
 SAVING = """SuspendProgram=/bin/off
 ResumeProgram=/bin/on
@@ -25,7 +25,7 @@ ResumeTimeout=50
 def test_a_job_on_nodes_that_are_off_begins_when_they_have_booted():
     # idle for more than 60 s at the look of 70; the job of 200 is given a node at 200.25, which
     # boots for 40 s
-    found, model, _ = run(settings(2, more=SAVING), [Asked(200.0, 30, 1)], boot_seconds=40.0)
+    found, model, _ = run(settings(2, more=SAVING), [Asked(200.0, 30, 1)], boots=Boots(40.0))
     assert found == [(240.25, "0")]
     told = model.statistics()
     assert (told["suspended"], told["resumed"]) == (2, 1)
@@ -44,7 +44,7 @@ def test_nodes_are_never_switched_off_without_the_programs():
 
 def test_the_time_limit_counts_from_the_end_of_the_boot():
     # limit of one minute from 240 on: killed at the check of 300, not at that of 270
-    _, _, schedule = run(settings(2, more=SAVING), [Asked(200.0, 500, 1)], boot_seconds=40.0)
+    _, _, schedule = run(settings(2, more=SAVING), [Asked(200.0, 500, 1)], boots=Boots(40.0))
     assert schedule.column("finish_time").tolist()[0] == pytest.approx(300.25)
 
 
@@ -56,7 +56,7 @@ def test_nodes_that_are_on_come_first_even_where_others_would_fit_tighter():
         Asked(140.0, 10, 1),
         Asked(145.0, 10, 1),
     ]
-    found = run(settings(4, more=SAVING), jobs, boot_seconds=40.0)[0]
+    found = run(settings(4, more=SAVING), jobs, boots=Boots(40.0))[0]
     assert found[1] == (140.25, "2")
     assert found[2] == (185.25, "3")
 
@@ -64,7 +64,7 @@ def test_nodes_that_are_on_come_first_even_where_others_would_fit_tighter():
 def test_a_node_cannot_be_used_while_it_is_switched_off():
     # both are switched off from 70 to 90; the job of 72 waits for that and for a boot: what starts
     # it is the first pass that finds them
-    (start,) = starts(settings(2, more=SAVING), [Asked(72.0, 30, 1)], boot_seconds=40.0)
+    (start,) = starts(settings(2, more=SAVING), [Asked(72.0, 30, 1)], boots=Boots(40.0))
     assert start >= 90 + 40
 
 
@@ -74,7 +74,7 @@ def test_no_more_nodes_are_switched_off_in_a_minute_than_the_rate_allows():
     fast = SAVING.replace("SuspendTimeout=20", "SuspendTimeout=3")
     conf = settings(6, more=fast + "SuspendRate=2\n")
     for date, n_off in ((75.0, 2), (84.0, 2), (91.0, 3)):
-        _, model, _ = run(conf, [Asked(date, 2, 1)], boot_seconds=1.0)
+        _, model, _ = run(conf, [Asked(date, 2, 1)], boots=Boots(1.0))
         assert model.statistics()["suspended"] == n_off
 
 
@@ -109,15 +109,10 @@ def test_energy_is_that_of_the_platform_whose_states_are_told():
     assert schedule.energy.joules() == pytest.approx(joules)
 
 
-def test_a_boot_that_takes_longer_than_slurm_waits_is_refused():
-    with pytest.raises(InputError, match=r"^boot: got 60 s, expected more than 0 and at most Res"):
-        run(settings(2, more=SAVING), [Asked(1.0, 3, 1)], boot_seconds=60.0)
-
-
 @given(st.lists(st.tuples(st.integers(0, 900), st.integers(1, 200), st.integers(1, 3)), min_size=1))
 def test_every_job_runs_for_as_long_as_without_power_saving_and_not_earlier_than_submitted(jobs):
     asked = [Asked(submit, runtime, nodes, limit=9) for submit, runtime, nodes in sorted(jobs)]
-    _, model, schedule = run(settings(3, more=SAVING), asked, boot_seconds=15.0)
+    _, model, schedule = run(settings(3, more=SAVING), asked, boots=Boots(15.0))
     for row in schedule.jobs.itertuples():
         assert row.start_time >= asked[row.job_id].submit
         assert row.finish_time - row.start_time == pytest.approx(asked[row.job_id].runtime)

@@ -24,6 +24,7 @@ from noctule.slurm.jobs.recorded import Recorded
 from noctule.slurm.jobs.requests import Request, Requests, SlurmDependency
 from noctule.slurm.model.clocks import Clocks
 from noctule.slurm.model.policy import Pass, SlurmModel, platform_of, simulate_slurm
+from noctule.slurm.site.boots import Boots
 from noctule.slurm.site.export import completion_text, sacct_text
 from noctule.slurm.site.folder import load_site, save_site
 from noctule.slurm.site.reading import ReadSite, SiteFiles, read_site
@@ -35,6 +36,7 @@ __all__ = [
     "Association",
     "Associations",
     "Backtest",
+    "Boots",
     "Cause",
     "ClassError",
     "Clocks",

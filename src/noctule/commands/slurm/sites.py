@@ -24,6 +24,19 @@ def site_options(command: Command) -> Command:
             metavar="SECONDS",
             help="What nodes take to boot, with power saving; by default ResumeTimeout.",
         ),
+        click.option(
+            "--boot-failures",
+            type=click.FloatRange(0, 1, max_open=True),
+            default=0.0,
+            metavar="SHARE",
+            help="Of boots that never end, below 1.",
+        ),
+        click.option(
+            "--repair",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="SECONDS",
+            help="Until a node that did not boot in time is put right; by default never.",
+        ),
         click.option("--time-zone", metavar="ZONE", help="Of local times, such as Europe/Paris."),
         site_file_options,
         click.option("--jobs", metavar="FILE", help="Rows of sacct, a log, a trace or a workload."),
@@ -69,12 +82,17 @@ def phase_options(command: Command) -> Command:
     return command
 
 
-def open_site(boot: float | None, **where: Any) -> tuple[SlurmSite, Conf, Sequence[str]]:
+def open_site(
+    boot: float | None, boot_failures: float, repair: float | None, **where: Any
+) -> tuple[SlurmSite, Conf, Sequence[str]]:
     """Return a site, the lines of its configuration, and what to say about its files."""
     from dataclasses import replace
 
+    from noctule.slurm.site.boots import Boots
+
     site, conf, talk = _read_site(**where)
-    return replace(site, extras=replace(site.extras, boot_seconds=boot)), conf, talk
+    boots = Boots(boot, boot_failures, repair)
+    return replace(site, extras=replace(site.extras, boots=boots)), conf, talk
 
 
 def _read_site(

@@ -284,6 +284,10 @@ class PowerSaving(Section):
             )
 
 
+#: Seconds; Slurm takes its default for what is shorter.
+_LEAST_EXPIRY = 5
+
+
 @dataclass(frozen=True, slots=True)
 class Ends(Section):
     """How jobs end, and what the daemons do then."""
@@ -322,6 +326,9 @@ class Ends(Section):
     inactive_limit: int = setting("InactiveLimit", SECONDS, 0, "Of interactive jobs; 0: none.")
     tree_width: int = setting("TreeWidth", number(1, 65_533), 50, "Messages that go out at once.")
     job_requeue: bool = setting("JobRequeue", FLAG, True, "Jobs of failed nodes wait again.")
+    auth_info: tuple[str, ...] = setting(
+        "AuthInfo", WORDS, (), "cred_expire: seconds that a requeued job waits at least."
+    )
     dependency_parameters: tuple[str, ...] = setting(
         "DependencyParameters", WORDS, (), "kill_invalid_depend cancels jobs that can never start."
     )
@@ -331,6 +338,12 @@ class Ends(Section):
         0,
         "Minutes that jobs go over the end of their reservation.",
     )
+
+    @property
+    def credential_seconds(self) -> int:
+        """How long the credential of a job is valid, after which it may be launched again."""
+        told = [word.removeprefix("cred_expire=") for word in self.auth_info]
+        return next((int(n) for n in told if n.isdecimal() and int(n) >= _LEAST_EXPIRY), 120)
 
     @property
     def kill_invalid_depend(self) -> bool:

@@ -44,6 +44,7 @@ class Clocks:
         backfill_overhead: seconds that a sleep of the backfill thread lasts longer than asked.
         kill_latency: seconds from a kill to the pass that it causes.
         enforces_limits: whether jobs are killed at their time limits.
+        seed: of what else is drawn: boots that fail.
     """
 
     mode: Literal["passes", "clocks", "bsc"] = "clocks"
@@ -59,6 +60,7 @@ class Clocks:
     backfill_overhead: float = 0.003
     kill_latency: float = 0.035
     enforces_limits: bool = True
+    seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse dates that go back and periods that do not go on."""
@@ -100,6 +102,7 @@ class Clocks:
         rng = random.Random(seed)
         scheduling = settings.scheduling
         return cls(
+            seed=seed,
             first_tick=since % 1.0 + rng.random(),
             first_backfill=since + rng.random() * max(1, scheduling.bf_interval),
             first_full=since + rng.random() * max(1, scheduling.sched_interval),

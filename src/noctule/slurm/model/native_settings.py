@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from noctule import _core
@@ -9,7 +10,8 @@ from noctule.slurm.conf.partitions import Partition
 from noctule.slurm.conf.settings import SlurmSettings
 from noctule.slurm.conf.topology import Topology
 from noctule.slurm.jobs.requests import NO_LIMIT
-from noctule.slurm.model.power import suspend_times
+from noctule.slurm.model.power import suspend_times, switching_timeouts
+from noctule.slurm.site.boots import USUAL_BOOTS, Boots
 
 #: Numbers that stand for "no bound" in the core.
 NO_BOUND = 2**32 - 1
@@ -95,15 +97,26 @@ def core_settings(
     constraints: Sequence[Sequence[int]] = (),
     topology: Topology | None = None,
     costs: Mapping[str, float] | None = None,
+    boots: Boots = USUAL_BOOTS,
+    seed: int = 0,
     bsc: bool = False,
 ) -> _core.SlurmSettings:
-    """Return settings as the core takes them; `costs` are microseconds by what is done."""
+    """Return settings as the core takes them; `costs` are microseconds by what is done.
+
+    `seed` is that of boots that fail.
+    """
     core = _core.SlurmSettings()
     core.epoch = epoch
     core.gres_kinds = kinds = gres_kinds(settings)
     lines = {place: i for i, place in enumerate(dict.fromkeys(n.place for n in settings.nodes))}
-    rows = zip(settings.nodes, hosts_of_nodes(settings), suspend_times(settings), strict=True)
-    for node, hosts, suspend_time in rows:
+    rows = zip(
+        settings.nodes,
+        hosts_of_nodes(settings),
+        suspend_times(settings),
+        switching_timeouts(settings),
+        strict=True,
+    )
+    for node, hosts, suspend_time, (suspend_timeout, resume_timeout) in rows:
         counts = dict.fromkeys(kinds, 0)
         for gres in node.gres:
             counts[gres.name] += gres.count
@@ -121,6 +134,8 @@ def core_settings(
                 "first_host": hosts.start,
                 "n_hosts": len(hosts),
                 "suspend_time": suspend_time,
+                "suspend_timeout": suspend_timeout,
+                "resume_timeout": resume_timeout,
             },
             list(counts.values()),
         )
@@ -133,6 +148,9 @@ def core_settings(
     for switch in topology.switches if topology is not None else ():
         core.add_switch(_host_set(switch.nodes), switch.level, switch.parent)
     core.set_parameters(_parameters(settings, bsc=bsc))
+    core.set_parameters({"boot_failures": boots.failures, "boot_seed": seed})
+    if boots.repair is not None:
+        core.set_parameters({"repair_seconds": math.ceil(boots.repair)})
     core.set_parameters({f"cost.{name}": value for name, value in (costs or {}).items()})
     return core
 
@@ -188,7 +206,8 @@ def _parameters(settings: SlurmSettings, *, bsc: bool) -> dict[str, float]:
         "enforce_part_limits": _PART_LIMITS.index("ALL" if limits == "YES" else limits),
         "suspend_rate": settings.power.suspend_rate,
         "resume_rate": settings.power.resume_rate,
-        "suspend_timeout": settings.power.suspend_timeout,
+        "late_nodes_return": ends.return_to_service == 2,
+        "requeue_delay": ends.credential_seconds + 1,
     }
     parameters |= _preemption(settings)
     select = settings.select

@@ -27,6 +27,7 @@ from noctule.slurm.model.native_accounting import AccountingCompiler
 from noctule.slurm.model.native_requests import RequestCompiler
 from noctule.slurm.model.native_settings import core_settings, hosts_of_nodes, shares_hosts
 from noctule.slurm.model.power import with_power_saving
+from noctule.slurm.site.boots import USUAL_BOOTS, Boots
 from noctule.slurm.site.extras import Usage
 from noctule.windows import Windows
 from noctule.workload import Workload
@@ -56,9 +57,16 @@ _REASONS = (
 )
 
 
-def run_options(settings: SlurmSettings, clocks: Clocks) -> OptionValues:
-    """Return the options of a run; in BSC's simulator the nodes of a job are free at its end."""
+def run_options(
+    settings: SlurmSettings, clocks: Clocks, *, loses_nodes: bool = False
+) -> OptionValues:
+    """Return the options of a run; in BSC's simulator the nodes of a job are free at its end.
+
+    Where nodes are lost, jobs wait again that may be requeued.
+    """
     options: OptionValues = {**RUN_OPTIONS, "share_hosts": shares_hosts(settings)}
+    if loses_nodes:
+        options["on_failure"] = "resubmit"
     return {**options, "epilogue_delay": 0.0} if clocks.mode == "bsc" else options
 
 
@@ -102,6 +110,7 @@ class SlurmModel:
         associations: Associations | None = None,
         usage: Sequence[Usage] = (),
         costs: Mapping[str, float] | None = None,
+        boots: Boots = USUAL_BOOTS,
         keep_passes: bool = False,
         keep_reasons: bool = False,
     ) -> None:
@@ -118,6 +127,7 @@ class SlurmModel:
             usage: of accounts and users when the run begins, as sshare prints it.
             costs: microseconds that schedulers take, by `main_pass`, `main_test`, `backfill_pass`,
                 `backfill_test`, `prediction_step` and `reservation_record`; nothing by default.
+            boots: of nodes that power saving has switched off; their seconds are the platform's.
             keep_passes: keep what every pass did.
             keep_reasons: keep why passes did not start each job.
         """
@@ -131,6 +141,8 @@ class SlurmModel:
             constraints=constraints,
             topology=topology,
             costs=costs,
+            boots=boots,
+            seed=self.clocks.seed,
             bsc=self.clocks.mode == "bsc",
         )
         accounting = AccountingCompiler(settings, associations, usage)
@@ -202,14 +214,13 @@ def simulate_slurm(
     topology: Topology | None = None,
     associations: Associations | None = None,
     costs: Mapping[str, float] | None = None,
-    boot_seconds: float | None = None,
+    boots: Boots = USUAL_BOOTS,
     **options: Any,
 ) -> tuple[Schedule, SlurmModel]:
     """Run a workload under a configuration; return what happened and the model that decided it.
 
-    `costs` are what schedulers take, as of `SlurmModel`. With power saving nodes take
-    `boot_seconds` to boot, by default ResumeTimeout; hosts of a platform that have states to sleep
-    in switch as these say.
+    `costs` are what schedulers take, as of `SlurmModel`. `boots` are those of nodes that power
+    saving has switched off; hosts of a platform that have states to sleep in switch as these say.
     """
     if len(requests) != len(workload):
         raise InputError(f"requests: {len(requests)} for {len(workload)} jobs, expected one each")
@@ -222,12 +233,13 @@ def simulate_slurm(
         topology=topology,
         associations=associations,
         costs=costs,
+        boots=boots,
     )
     hosts, usual = with_power_saving(
         settings,
         platform or platform_of(settings),
-        run_options(settings, model.clocks),
-        boot_seconds,
+        run_options(settings, model.clocks, loses_nodes="external_events" in options),
+        boots,
     )
     schedule = simulate(
         hosts,

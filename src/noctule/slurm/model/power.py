@@ -4,36 +4,44 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from noctule.errors import InputError
 from noctule.platform import HostKind, Hosts, Platform, PowerModel
 from noctule.simulation_options import OptionValues
 from noctule.slurm.conf.settings import SlurmSettings
+from noctule.slurm.site.boots import USUAL_BOOTS, Boots
 
 #: Of a node that is never switched off.
 NEVER = -1
 
 
 def suspend_times(settings: SlurmSettings) -> list[int]:
-    """Return for how many seconds each node may be idle; NEVER where it stays on.
-
-    Of several partitions the one that lets it be idle for longest counts.
-    """
+    """Return for how many seconds each node may be idle; NEVER where it stays on."""
     power = settings.power
-    n_nodes = len(settings.nodes)
     if not (power.suspend_program and power.resume_program):
-        return [NEVER] * n_nodes
-    times: list[list[int | None]] = [[] for _ in range(n_nodes)]
+        return [NEVER] * len(settings.nodes)
     exempt = {*_exempt_nodes(settings)}
     for partition in settings.partitions:
-        for node in partition.nodes:
-            times[node].append(partition.suspend_time)
         if partition.name in power.exempt_partitions:
             exempt.update(partition.nodes)
-    found = []
-    for node, told in enumerate(times):
-        most = _longest(told or [power.suspend_time])
-        found.append(NEVER if node in exempt or most is None else most)
-    return found
+    times = _longest_told(settings, "suspend_time")
+    return [NEVER if n in exempt or time is None else time for n, time in enumerate(times)]
+
+
+def switching_timeouts(settings: SlurmSettings) -> list[tuple[int, int]]:
+    """Return SuspendTimeout and ResumeTimeout of each node."""
+    off, on = (_longest_told(settings, name) for name in ("suspend_timeout", "resume_timeout"))
+    return [(first or 0, second or 0) for first, second in zip(off, on, strict=True)]
+
+
+def _longest_told(settings: SlurmSettings, name: str) -> list[int | None]:
+    """Return the longest of what the partitions of each node say, or what the cluster does.
+
+    None is without end.
+    """
+    told: list[list[int | None]] = [[] for _ in settings.nodes]
+    for partition in settings.partitions:
+        for node in partition.nodes if name in partition.is_told else ():
+            told[node].append(getattr(partition, name))
+    return [_longest(times or [getattr(settings.power, name)]) for times in told]
 
 
 def saves_power(settings: SlurmSettings) -> bool:
@@ -45,13 +53,13 @@ def with_power_saving(
     settings: SlurmSettings,
     platform: Platform,
     options: OptionValues,
-    boot_seconds: float | None = None,
+    boots: Boots = USUAL_BOOTS,
 ) -> tuple[Platform, OptionValues]:
     """Return the platform and the options of a run, with what power saving needs."""
     if not saves_power(settings):
         return platform, options
     needed: OptionValues = {"energy": "exact"}
-    return sleeping_platform(settings, platform, boot_seconds), options | needed
+    return sleeping_platform(settings, platform, boots.seconds), options | needed
 
 
 def _longest(times: list[int | None]) -> int | None:
@@ -84,23 +92,19 @@ def sleeping_platform(
 ) -> Platform:
     """Return a platform whose hosts have a state to sleep in; one that has them stays as it is.
 
-    Switching off takes SuspendTimeout, a boot `boot_seconds`, by default ResumeTimeout: nodes that
-    take longer would be set down. Hosts whose watts are not known draw nothing.
+    Switching off takes SuspendTimeout, a boot `boot_seconds`, by default the shortest
+    ResumeTimeout. Hosts whose watts are not known draw nothing.
     """
-    if boot_seconds is not None and not 0 < boot_seconds <= settings.power.resume_timeout:
-        raise InputError(
-            f"boot: got {boot_seconds:g} s, expected more than 0 and at most ResumeTimeout, "
-            f"{settings.power.resume_timeout} s: nodes that take longer are set down"
-        )
     hosts = platform.hosts
     if all(kind.sleep_states for kind in hosts.kinds):
         return platform
-    boot = boot_seconds or settings.power.resume_timeout or 1
+    timeouts = switching_timeouts(settings)
+    boot = boot_seconds or min(on for _, on in timeouts) or 1
     power = PowerModel(
         idle=0.0,
         computing=0.0,
         off=0.0,
-        switch_off_seconds=max(1, settings.power.suspend_timeout),
+        switch_off_seconds=max(1, *(off for off, _ in timeouts)),
         switch_off_watts=0.0,
         switch_on_seconds=boot,
         switch_on_watts=0.0,

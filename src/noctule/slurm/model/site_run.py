@@ -82,12 +82,12 @@ def run_site(
         associations=associations,
         usage=site.extras.usage or (),
         topology=site.extras.topology,
+        boots=site.extras.boots,
         keep_passes=keep_passes,
         keep_reasons=keep_reasons,
     )
-    platform, options = with_power_saving(
-        site.settings, site.platform, run_options(site.settings, clocks), site.extras.boot_seconds
-    )
+    usual = run_options(site.settings, clocks, loses_nodes=site.extras.outages is not None)
+    platform, options = with_power_saving(site.settings, site.platform, usual, site.extras.boots)
     schedule = simulate(
         platform,
         site.workload,
@@ -101,7 +101,11 @@ def run_site(
     state, rows = ["waiting"] * n_jobs, [-1] * n_jobs
     schedulers = model.schedulers()
     started_by = schedulers[:n_jobs]
+    given, boots = model.boots(), dict[int, float]()
     for row, index, job in _attempts(site, schedule):
+        boots.pop(job, None)
+        if index in given:
+            boots[job] = given[index]
         start[job], end[job] = record.start_time[row], record.finish_time[row]
         state[job], rows[job] = STATE_WORDS[record.state[row]], row
         started_by[job] = schedulers[index]
@@ -118,7 +122,7 @@ def run_site(
         main_passes=np.array([p.date for p in passes if p.kind != "backfill"]),
         backfill_passes=np.array([p.date for p in passes if p.kind == "backfill"]),
         reasons=model.reasons if keep_reasons else None,
-        boots=model.boots(),
+        boots=boots,
     )
 
 

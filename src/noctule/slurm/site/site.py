@@ -26,6 +26,7 @@ from noctule.slurm.jobs.recorded import Recorded
 from noctule.slurm.jobs.request_checks import known_dependencies, known_requests
 from noctule.slurm.jobs.requests import NO_LIMIT, Request, Requests
 from noctule.slurm.jobs.sources import SiteJobs
+from noctule.slurm.site.boots import USUAL_BOOTS, Boots
 from noctule.slurm.site.extras import Usage
 from noctule.slurm.site.hosts import Capacity, partitions_of, platform_of
 from noctule.windows import Windows
@@ -36,7 +37,7 @@ from noctule.workload import Workload
 class SiteExtras:
     """What optional files tell; None where there was no such file.
 
-    `boot_seconds` is what nodes take to boot, where that is told.
+    `boots` are those of nodes that power saving has switched off.
     """
 
     associations: Associations | None = None
@@ -45,7 +46,7 @@ class SiteExtras:
     outages: ExternalEvents | None = None
     reservations: Windows | None = None
     usage: tuple[Usage, ...] | None = None
-    boot_seconds: float | None = None
+    boots: Boots = USUAL_BOOTS
 
 
 @dataclass(frozen=True, slots=True)
