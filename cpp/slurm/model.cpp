@@ -85,7 +85,9 @@ void Model::handle(const Moment& moment, const Event& event) {
         if (moment.view.is_waiting(event.subject)) {
             controller_.submit(moment, event.subject);
             request_pass(now);
-            last_progress_ = now;
+            if (moment.view.origin(event.subject) == event.subject) {
+                last_progress_ = now;
+            }
         }
         break;
     case EventKind::job_cancelled:
@@ -93,7 +95,9 @@ void Model::handle(const Moment& moment, const Event& event) {
         break;
     case EventKind::job_finished:
         controller_.end(moment, event.subject);
-        last_progress_ = now;
+        if (controller_.status(event.subject).phase == JobStatus::Phase::ended) {
+            last_progress_ = now;
+        }
         if (!moment.view.is_completing(event.subject)) {
             note_end(moment, event.subject);
         }
@@ -176,21 +180,17 @@ void Model::run_main(const Moment& moment, bool full) {
     if (controller_.queue().empty() || controller_.waits_for_completion(moment.now)) {
         return;
     }
-    const std::size_t n = controller_.n_running();
-    main_.run(moment, moment.view.now(), full);
-    last_progress_ = controller_.n_running() > n ? moment.view.now() : last_progress_;
+    main_.run(moment, now, full);
 }
 
 void Model::run_backfill(const Moment& moment) {
     const double now = moment.view.now();
-    const std::size_t n = controller_.n_running();
     const std::optional<double> away =
         backfill_.is_under_way() ? backfill_.resume(moment, now) : backfill_.begin(moment, now);
     resume_ = away ? now + *away : infinity;
     if (!away) {
         backfill_clock_.ran(now, now + backfill_.seconds_worked());
     }
-    last_progress_ = controller_.n_running() > n ? now : last_progress_;
 }
 
 void Model::run_given(const Moment& moment) {
@@ -298,9 +298,11 @@ void Model::change_turns(const Moment& moment) {
     }
 }
 
+// Jobs that come back again and again, as nodes do not boot, wait for a moment only.
 void Model::give_up_if_stuck(const Moment& moment) {
     if (!controller_.queue().empty() && controller_.n_running() == 0 &&
-        moment.view.now() - last_progress_ > patience && controller_.all_eligible(moment.now)) {
+        moment.view.now() - last_progress_ > patience &&
+        controller_.all_eligible(moment.now + controller_.parameters().requeue_delay)) {
         controller_.give_up(moment);
     }
 }

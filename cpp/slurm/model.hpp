@@ -58,7 +58,7 @@ class Model final : public Policy {
     double slice_ = infinity;  // end of one, where jobs take turns
     double step_ = infinity;   // of BSC's simulator
     double last_step_backfill_ = -infinity;
-    double last_progress_ = 0.0; // a job came, started or ended
+    double last_progress_ = 0.0; // a job came or ended for good
     double armed_ = infinity;
 };
 

@@ -139,6 +139,16 @@ def test_a_late_node_stays_down_otherwise_and_jobs_take_others(service):
     assert model.statistics()["failed_boots"] == 2
 
 
+def test_jobs_whose_nodes_never_boot_in_time_are_refused_after_eight_days():
+    # the node is back each time it is too late, and is switched off before the job may start
+    conf = settings(1, more=SAVING + "ReturnToService=2\n")
+    _, model, schedule = run(conf, [Asked(200.0, 30, 1)], boots=Boots(80.0))
+    last = attempts(schedule)[f"0#{len(schedule.jobs)}"]
+    assert last[2] == "rejected"
+    assert model.statistics()["failed_boots"] == len(schedule.jobs) - 1 > 1000
+    assert any("waited for days" in note for note in schedule.notes)
+
+
 def test_a_boot_that_ends_before_anybody_looks_is_not_late():
     # too late from 251 on, but there at 255.25, before the look of 260
     assert starts(settings(1, more=SAVING), [Asked(200.0, 30, 1)], boots=Boots(55.0)) == [255.25]
