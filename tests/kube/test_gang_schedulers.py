@@ -38,9 +38,9 @@ KINDS = pytest.mark.parametrize("groups", ["coscheduling", "volcano", "pod-group
 
 @KINDS
 def test_a_gang_is_bound_as_a_whole_or_not_at_all(groups):
-    # A leaves one of four hosts: no pod of B is bound to it, so C gets it, at once or, if the
-    # plugin just tries it for B, after a back-off; B has its two when A has ended, and D all four
-    # when B has. Back-offs are of 10 s at most, and looked at once a second.
+    # A leaves one of four hosts: no pod of B is bound to it, so C gets it, at once or after a
+    # back-off; B has its two when A has ended, and D all four when B has. Back-offs are of 10 s
+    # at most, and looked at once a second.
     schedule = gangs(
         job("A", 0, 100, hosts=3),
         job("B", 10, 50, hosts=2),
