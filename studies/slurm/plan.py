@@ -6,8 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from runs import PRESENT, Run
 
-#: Model, pattern and seed.
-WORKLOADS = ("cirne-kth-1", "cirne-sdsc-2", "lublin-batch-3")
+#: Model, pattern and seed: three draws of each.
+WORKLOADS = (
+    *("cirne-kth-1", "cirne-kth-4", "cirne-kth-7"),
+    *("cirne-sdsc-2", "cirne-sdsc-5", "cirne-sdsc-8"),
+    *("lublin-batch-3", "lublin-batch-6", "lublin-batch-9"),
+)
 #: On which workloads Slurm's own clocks run, too, and with how many phases: it takes longer.
 OWN_CLOCKS = ("cirne-kth-1",)
 N_PHASES = 2

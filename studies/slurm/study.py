@@ -118,6 +118,13 @@ def holds(claim: Claim, found: Results, group: str = JUDGED) -> bool:
     return bool(values) and claim["at_least"] <= min(values) <= max(values) <= claim["at_most"]
 
 
+def draws_that_hold(claim: Claim, found: Results) -> tuple[int, int]:
+    """Return for how many workloads a claim holds by itself, and of how many."""
+    names = sorted({run.workload for run in runs_of(JUDGED, PRESENT, found)})
+    alone = [{run: found[run] for run in found if run.workload == name} for name in names]
+    return sum(holds(claim, some) for some in alone), len(names)
+
+
 def _judgement(claim: Claim, found: Results) -> list[str]:
     cells = []
     for group in GROUPS:
@@ -125,7 +132,9 @@ def _judgement(claim: Claim, found: Results) -> list[str]:
         if max(map(abs, differences(claim, group, found)), default=1.0) < 0.1:
             shown = [f"{value:+.1%}" for value in differences(claim, group, found)]
         cells.append(" ".join(shown) or "-")
+    n_holding, n_draws = draws_that_hold(claim, found)
     verdict = "holds" if holds(claim, found) else "does not hold"
+    verdict += f"; {n_holding} of {n_draws} draws alone"
     return [", ".join(claim["measures"]), claim["published"], *cells, verdict]
 
 

@@ -391,6 +391,22 @@ def test_the_campaign_of_shutdown_has_all_instances_of_the_thesis():
     assert sum(policy.startswith("proportional") for policy in policies) == 2 * 160
 
 
+def test_a_claim_of_the_study_of_slurm_is_judged_by_the_mean_and_told_draw_by_draw(monkeypatch):
+    import runpy
+
+    monkeypatch.syspath_prepend(STUDIES / "slurm")
+    study = runpy.run_path(str(STUDIES / "slurm" / "study.py"))
+    run = study["Run"]
+    waits = {"cirne-kth-1": 260.0, "cirne-kth-4": 210.0}  # +160 % and +110 %: +135 % in the mean
+    found = {run(name, "bsc", 0, "present"): {"wait": 100.0} for name in waits}
+    found |= {run(name, "bsc", 0, "nodes-25%"): {"wait": wait} for name, wait in waits.items()}
+    claim = {"changes": ["nodes-25%"], "measures": ["wait"], "at_least": 0.9, "at_most": 1.5}
+    assert study["holds"](claim, found)
+    assert study["draws_that_hold"](claim, found) == (1, 2)
+    for module in ("plan", "runs"):
+        sys.modules.pop(module)
+
+
 @pytest.mark.slow
 def test_the_study_of_slurm_judges_what_it_runs_and_runs_nothing_twice(
     tmp_path, capsys, monkeypatch
@@ -414,7 +430,7 @@ def test_the_study_of_slurm_judges_what_it_runs_and_runs_nothing_twice(
     assert "| bf_interval=7 |" in page
     assert (tmp_path / "pages" / "size.svg").read_text().startswith("<?xml")
     results = (tmp_path / "out" / "results.csv").read_bytes()
-    assert len(results.splitlines()) == 1 + 3 * 15 + 6
+    assert len(results.splitlines()) == 1 + 9 * 15 + 6
     told = capsys.readouterr().out
     assert run(tmp_path / "out", tmp_path / "pages") == first
     assert (tmp_path / "out" / "results.csv").read_bytes() == results
