@@ -34,6 +34,8 @@ void Backfill::plan_afresh() {
     counts_.clear();
     n_reserved_.clear();
     planned_.clear();
+    planned_nodes_ = NodeSet(controller_.settings().n_nodes());
+    moves_plans_ = false;
     evictions_.begin_pass();
     under_way_ = true;
     worked_us_ = parameters.cost.backfill_pass;
@@ -76,8 +78,12 @@ void Backfill::finish(const Moment& moment, double time) {
     if (reached_end_) {
         next_ = controller_.queue().records().size();
     }
-    if (n_looked_at_ > 0) {
-        controller_.touch_plans(now_); // plans are kept with the jobs: that is a change
+    // Idle nodes are told that they are planned, and before that those of the last pass that they
+    // are not: that is a change.
+    const bool were_told = !told_nodes_.empty();
+    told_nodes_ = planned_nodes_ & controller_.select().idle();
+    if (moves_plans_ || were_told || !told_nodes_.empty()) {
+        controller_.touch_plans(now_);
     }
     controller_.statistics.add({begun_, PassKind::backfill, n_queued_, n_tested_, n_started_,
                                 time - begun_ + worked_us_ * 1e-6});
@@ -314,6 +320,7 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
         note_test(attempt.job, found->nodes);
         hold_until_later(found->start);
         Seconds start = std::max(found->start, *from);
+        moves_plans_ |= *from > found->start;
         if (start <= now_ && (found->nodes.intersects(controller_.nodes().completing) ||
                               found->nodes.intersects(controller_.nodes().booting))) {
             start = now_ + 1;
@@ -464,6 +471,7 @@ Backfill::Outcome Backfill::reserve(const Attempt& attempt, Seconds start, const
     }
     ++n_reserved_[attempt.record.partition];
     planned_.push_back(attempt.job);
+    planned_nodes_ |= nodes;
     return Outcome::planned;
 }
 

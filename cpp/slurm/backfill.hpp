@@ -128,6 +128,9 @@ class Backfill {
     std::uint32_t n_started_ = 0;
     std::map<std::uint64_t, std::uint32_t> counts_;     // by what is counted, and its number
     std::map<std::uint32_t, std::uint32_t> n_reserved_; // by partition
+    NodeSet planned_nodes_;
+    NodeSet told_nodes_;            // of the last pass: idle ones among them
+    bool moves_plans_ = false;      // a job was found to start later than predicted
     std::vector<JobIndex> planned_; // or found to start too late for that, for bf_one_resv_per_job
 };
 

@@ -1,6 +1,8 @@
 #include "slurm/best_fit.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace noctule::slurm {
 
@@ -100,12 +102,12 @@ bool BestFit::choose(const NodeSet& offered, const NodeNeed& need, NodeSet& chos
     if (need.required != nullptr && !offered.contains(*need.required)) {
         return false;
     }
-    if (!alike_ && need.cpus > std::int64_t{need.wanted_nodes} * least_cpus_ &&
-        need.required == nullptr && !need.contiguous) {
-        return choose_largest(offered, need, chosen);
-    }
     Left left{need.wanted_nodes, need.max_nodes, need.cpus};
     find_stretches(offered, need, left, chosen);
+    if (!alike_ && needs_largest(offered, left)) {
+        take_largest(offered, left, chosen);
+        return left.cpus <= 0 && enough(0, left, need);
+    }
     while (!left.done() && left.most > 0) {
         Stretch* const stretch = best(left, need);
         if (stretch == nullptr || (need.contiguous && (stretch->cpus < left.cpus ||
@@ -121,20 +123,33 @@ bool BestFit::choose(const NodeSet& offered, const NodeNeed& need, NodeSet& chos
     return left.cpus <= 0 && enough(0, left, need);
 }
 
-// Nodes of different sizes, and a need for CPUs that the smallest do not meet.
-bool BestFit::choose_largest(const NodeSet& offered, const NodeNeed& need, NodeSet& chosen) {
+// Whether nodes have different sizes, and the smallest would not meet the need for CPUs.
+bool BestFit::needs_largest(const NodeSet& offered, const Left& left) const {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    std::int64_t most = 0;
+    offered.for_each([&](NodeIndex node) {
+        least = std::min(least, cpus(node));
+        most = std::max(most, cpus(node));
+    });
+    return least < most && left.cpus > least * left.nodes;
+}
+
+// Of those of one size the last.
+void BestFit::take_largest(const NodeSet& offered, Left& left, NodeSet& chosen) {
     by_size_.clear();
-    offered.for_each([&](NodeIndex node) { by_size_.push_back(node); });
-    std::ranges::stable_sort(by_size_, std::greater{},
-                             [&](NodeIndex node) { return nodes_[node].cpus; });
-    Left left{need.wanted_nodes, need.max_nodes, need.cpus};
+    offered.for_each([&](NodeIndex node) {
+        if (!chosen.contains(node)) {
+            by_size_.push_back(node);
+        }
+    });
+    std::ranges::sort(by_size_, std::greater{},
+                      [&](NodeIndex node) { return std::pair(cpus(node), node); });
     for (const NodeIndex node : by_size_) {
         if (left.most <= 0 || left.done()) {
             break;
         }
         take(node, left, chosen);
     }
-    return left.cpus <= 0 && enough(0, left, need);
 }
 
 } // namespace noctule::slurm

@@ -48,7 +48,8 @@ class BestFit {
     void take(const Stretch& stretch, Left& left, NodeSet& chosen) const;
     void take_first(NodeRun run, Left& left, NodeSet& chosen) const;
     void take(NodeIndex node, Left& left, NodeSet& chosen) const;
-    bool choose_largest(const NodeSet& offered, const NodeNeed& need, NodeSet& chosen);
+    bool needs_largest(const NodeSet& offered, const Left& left) const;
+    void take_largest(const NodeSet& offered, Left& left, NodeSet& chosen);
 
     const std::vector<Node>& nodes_;
     bool alike_ = true; // all nodes have as many CPUs

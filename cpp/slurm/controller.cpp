@@ -1,6 +1,7 @@
 #include "slurm/controller.hpp"
 
 #include "errors.hpp"
+#include "slurm/tres.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -33,6 +34,15 @@ Controller::Controller(std::shared_ptr<const Settings> settings, Requests reques
             std::max(node_of_host_.size(), std::size_t{node.first_host} + node.n_hosts), none);
         std::fill_n(node_of_host_.begin() + node.first_host, node.n_hosts, index);
     }
+    for (const Partition& partition : settings_->partitions) {
+        PartitionSize size{.nodes = partition.nodes.count(), .cpus = 0};
+        partition.nodes.for_each([&](NodeIndex node) { size.cpus += settings_->nodes[node].cpus; });
+        if (partition.max_cpus_per_node != no_bound) {
+            size.cpus =
+                std::min(size.cpus, std::uint64_t{size.nodes} * partition.max_cpus_per_node);
+        }
+        sizes_.push_back(size);
+    }
 }
 
 // Makes room for a further attempt of a job, which asks for what the first one did.
@@ -52,10 +62,23 @@ void Controller::grow(const View& view, JobIndex job) {
     }
 }
 
-bool Controller::violates_limits(const Request& request, const Partition& partition) const {
+// The nodes that it asks for, once the least MinNodes of its partitions has been applied.
+std::uint32_t Controller::asked_nodes(const Request& request) const {
+    std::uint32_t least = no_bound;
+    for (const std::uint32_t index : request.partitions) {
+        least = std::min(least, partition(index).min_nodes);
+    }
+    const bool is_raised = request.max_nodes == 0 || request.max_nodes >= least;
+    return is_raised ? std::max(request.min_nodes, least) : request.min_nodes;
+}
+
+bool Controller::violates_limits(const Request& request, std::uint32_t index) const {
+    const Partition& where = partition(index);
     const Minutes needed = request.time_min > 0 ? request.time_min : request.limit;
-    return needed > partition.max_time || request.min_nodes > partition.max_nodes ||
-           (request.max_nodes > 0 && request.max_nodes < partition.min_nodes);
+    const std::uint32_t asked = asked_nodes(request);
+    return needed > where.max_time || asked < where.min_nodes || asked > where.max_nodes ||
+           request.max_nodes > where.max_nodes || asked > sizes_[index].nodes ||
+           requested_cpus(request) > sizes_[index].cpus;
 }
 
 bool Controller::can_run(JobIndex job, std::uint32_t index) {
@@ -77,9 +100,7 @@ std::optional<Refusal> Controller::find_refusal(JobIndex job, Seconds now) {
     if (request.held && request.release == no_date) {
         return Refusal::held;
     }
-    const auto violates = [&](std::uint32_t index) {
-        return violates_limits(request, partition(index));
-    };
+    const auto violates = [&](std::uint32_t index) { return violates_limits(request, index); };
     const bool any = std::ranges::any_of(request.partitions, violates);
     const bool all = std::ranges::all_of(request.partitions, violates);
     if (all || (any && parameters().enforce_part_limits == Parameters::PartLimits::all)) {

@@ -226,7 +226,8 @@ class Controller {
 
     void grow(const View& view, JobIndex job);
     std::optional<Refusal> find_refusal(JobIndex job, Seconds now);
-    bool violates_limits(const Request& request, const Partition& partition) const;
+    std::uint32_t asked_nodes(const Request& request) const;
+    bool violates_limits(const Request& request, std::uint32_t partition) const;
     void refuse(const Moment& moment, JobIndex job, Refusal why);
     bool is_independent(const Moment& moment, JobIndex job);
     bool is_throttled(const Request& request) const;
@@ -266,6 +267,11 @@ class Controller {
     std::unique_ptr<Priority> priority_;
     std::unique_ptr<Limits> limits_;
     Queue queue_;
+    struct PartitionSize {
+        std::uint32_t nodes;
+        std::uint64_t cpus; // that its jobs may have
+    };
+    std::vector<PartitionSize> sizes_; // by partition
     std::vector<JobStatus> status_;
     std::vector<std::uint32_t> licenses_used_;
     std::vector<NodeIndex> node_of_host_;

@@ -16,7 +16,7 @@ bool Controller::is_queued(const Moment& moment, const QueueRecord& record) {
     const Request& request = requests_[job];
     const Partition& where = partition(record.partition);
     if (where.state == PartitionState::down || where.state == PartitionState::inactive ||
-        violates_limits(request, where)) {
+        violates_limits(request, record.partition)) {
         return false;
     }
     return !is_throttled(request) && (status.independent || is_independent(moment, job));

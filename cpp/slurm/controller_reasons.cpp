@@ -14,7 +14,7 @@ void Controller::note_unqueued(const Moment& moment, const QueueRecord& record) 
         const bool is_held = request.held && request.release > moment.now;
         reasons_.note(record.job, is_held ? Reason::held : Reason::begin_time);
     } else if (where.state == PartitionState::down || where.state == PartitionState::inactive ||
-               violates_limits(request, where)) {
+               violates_limits(request, record.partition)) {
         reasons_.note(record.job, Reason::partition, where.name);
     } else if (is_throttled(request)) {
         reasons_.note(record.job, Reason::array_throttle);

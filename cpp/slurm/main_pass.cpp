@@ -23,6 +23,7 @@ void MainPass::run(const Moment& moment, double time, bool full) {
     failed_reservations_.clear();
     depth_ = n_tested_ = n_started_ = 0;
     out_of_licenses_ = false;
+    tells_reasons_ = false;
     evictions_.begin_pass();
     std::size_t i = 0;
     std::string_view over;
@@ -41,6 +42,14 @@ void MainPass::run(const Moment& moment, double time, bool full) {
         if (over = look_at(moment, record, full); !over.empty()) {
             break;
         }
+    }
+    // Reasons of jobs are set anew if they are not the first that waits: that is a change.
+    for (std::size_t k = i; over.empty() && !tells_reasons_ && k < queue.records().size(); ++k) {
+        const QueueRecord& record = queue.records()[k];
+        tells_reasons_ = record.live && controller_.is_queued(moment, record);
+    }
+    if (tells_reasons_) {
+        controller_.touch_plans(moment.now);
     }
     controller_.note_rest(moment, i, over.empty() ? Reason::priority : Reason::not_tested, over);
     queue.compact();
@@ -70,6 +79,7 @@ std::string_view MainPass::look_at(const Moment& moment, const QueueRecord& reco
             return "default_queue_depth";
         }
         if (!is_open(record)) {
+            tells_reasons_ = true;
             controller_.reasons().note(record.job, Reason::priority);
             return "";
         }
@@ -142,11 +152,13 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
     candidates_.assign_common(available_, partition.nodes);
     if (candidates_.count() < request.min_nodes) {
         controller_.reasons().note(job, Reason::resources);
+        tells_reasons_ = true;
         close(record); // whoever it is
         return Outcome::busy;
     }
     if (!controller_.has_licenses(request)) {
         controller_.note_licenses(job);
+        tells_reasons_ = true;
         out_of_licenses_ = controller_.parameters().bf_licenses;
         return Outcome::skipped;
     }

@@ -43,6 +43,7 @@ class MainPass {
     std::uint32_t n_tested_ = 0;
     std::uint32_t n_started_ = 0;
     bool out_of_licenses_ = false;
+    bool tells_reasons_ = false; // of jobs that are kept from being tried
 };
 
 } // namespace noctule::slurm

@@ -2,8 +2,6 @@
 
 #include "slurm/node_chooser.hpp"
 
-#include <numeric>
-
 namespace noctule::slurm {
 
 namespace {
@@ -15,9 +13,14 @@ bool attempt(NodeChooser& chooser, const Demand& demand, std::span<const char> u
         return chooser.best_fit(usable);
     case ChoiceRule::switches:
         return chooser.by_switches(usable, switches);
-    default:
-        return chooser.by_weight(usable);
+    case ChoiceRule::least_loaded:
+        return chooser.least_loaded(usable);
+    case ChoiceRule::serial_at_end:
+        return chooser.serial_at_end(usable);
+    case ChoiceRule::busy_first:
+        return chooser.busy_first(usable);
     }
+    return false;
 }
 
 // Tasks on nodes: what must be on each, then whole tasks from the lowest node up. Tasks that fit
@@ -114,15 +117,17 @@ std::vector<std::int64_t> NodeChooser::gres_of(std::size_t offer) const {
 }
 
 // The last node gets what is left, and each node leaves something for the nodes still to come.
+void NodeChooser::shrink(Offer& offer) const {
+    const std::int64_t kept = std::max<std::int64_t>(needed_ - 1, 0) * offer.cpus_kept;
+    if (!demand_.whole_nodes && offer.cpus > most_cpus_ - kept) {
+        offer.cpus =
+            static_cast<std::uint32_t>(std::max(most_cpus_ - kept, demand_.cpus_of_a_node));
+    }
+}
+
 void NodeChooser::take(std::size_t i) {
     Offer& offer = offers_.nodes[i];
-    if (!demand_.whole_nodes) {
-        const std::int64_t kept = std::max<std::int64_t>(needed_ - 1, 0) * demand_.cpus_kept;
-        if (offer.cpus > most_cpus_ - kept) {
-            offer.cpus =
-                static_cast<std::uint32_t>(std::max(most_cpus_ - kept, demand_.cpus_of_a_node));
-        }
-    }
+    shrink(offer);
     taken_[i] = true;
     cpus_ -= offer.cpus;
     most_cpus_ -= offer.cpus;
@@ -268,40 +273,96 @@ bool NodeChooser::best_fit(std::span<const char> usable) {
     return is_done() || (cpus_ <= 0 && has_gres() && are_enough_nodes(0));
 }
 
-// Lightest nodes first, and among them as the rule says.
-bool NodeChooser::by_weight(std::span<const char> usable) {
+std::map<std::uint32_t, std::vector<std::size_t>>
+NodeChooser::left_by_weight(std::span<const char> usable) const {
+    std::map<std::uint32_t, std::vector<std::size_t>> found;
+    for (std::size_t i = 0; i < offers_.nodes.size(); ++i) {
+        if (usable[i] != 0 && !taken_[i]) {
+            found[offers_.nodes[i].weight].push_back(i);
+        }
+    }
+    return found;
+}
+
+// Lightest nodes first, and among them the last.
+bool NodeChooser::serial_at_end(std::span<const char> usable) {
     if (!take_required(usable)) {
         return false;
     }
-    std::vector<std::size_t> order(offers_.nodes.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, [this](std::size_t a, std::size_t b) {
-        const Offer& one = offers_.nodes[a];
-        const Offer& other = offers_.nodes[b];
-        if (one.weight != other.weight) {
-            return one.weight < other.weight;
-        }
-        switch (demand_.rule) {
-        case ChoiceRule::least_loaded: // the larger part of its CPUs is free
-            return std::uint64_t{one.free_cpus} * other.all_cpus >
-                   std::uint64_t{other.free_cpus} * one.all_cpus;
-        case ChoiceRule::serial_at_end:
-            return a > b;
-        case ChoiceRule::busy_first:
-            return !one.idle && other.idle;
-        default:
-            return false;
-        }
-    });
-    for (const std::size_t i : order) {
-        if (is_done() || allowed_ <= 0) {
-            break;
-        }
-        if (usable[i] != 0 && !taken_[i]) {
-            take(i);
+    for (const auto& [weight, among] : left_by_weight(usable)) {
+        for (auto i = among.rbegin(); i != among.rend() && !is_done() && allowed_ > 0; ++i) {
+            take(*i);
         }
     }
     return is_done() || is_enough();
+}
+
+// Lightest nodes first, and among them those with jobs. Slurm does not look whether these were
+// enough before it takes the first idle one of their weight.
+bool NodeChooser::busy_first(std::span<const char> usable) {
+    if (!take_required(usable)) {
+        return false;
+    }
+    for (const auto& [weight, among] : left_by_weight(usable)) {
+        if (is_done() || allowed_ <= 0) {
+            break;
+        }
+        for (const bool idle : {false, true}) {
+            for (const std::size_t i : among) {
+                if (offers_.nodes[i].idle != idle) {
+                    continue;
+                }
+                take(i);
+                if (is_done() || allowed_ <= 0) {
+                    break;
+                }
+            }
+        }
+    }
+    return is_done() || is_enough();
+}
+
+// Lightest nodes first, and among them the least loaded.
+bool NodeChooser::least_loaded(std::span<const char> usable) {
+    if (!take_required(usable)) {
+        return false;
+    }
+    for (const auto& [weight, among] : left_by_weight(usable)) {
+        std::uint32_t last_free = none;
+        while (!is_done() && allowed_ > 0) {
+            const auto next = next_least_loaded(among, last_free);
+            if (!next) {
+                break;
+            }
+            take(*next);
+            last_free = offers_.nodes[*next].free_cpus;
+        }
+    }
+    return is_done() || is_enough();
+}
+
+// The one of which the largest part is free. All that are looked at shrink to what the job could
+// take of them now; the first that is better than those before it and has as many free CPUs as the
+// last one that was taken ends the search.
+std::optional<std::size_t> NodeChooser::next_least_loaded(std::span<const std::size_t> among,
+                                                          std::uint32_t last_free) {
+    std::optional<std::size_t> best;
+    for (const std::size_t i : among) {
+        if (taken_[i]) {
+            continue;
+        }
+        Offer& offer = offers_.nodes[i];
+        shrink(offer);
+        if (best && std::uint64_t{offers_.nodes[*best].free_cpus} * offer.all_cpus >=
+                        std::uint64_t{offer.free_cpus} * offers_.nodes[*best].all_cpus) {
+            continue;
+        }
+        best = i;
+        if (offer.free_cpus == last_free) {
+            break;
+        }
+    }
+    return best;
 }
 
 } // namespace noctule::slurm

@@ -18,6 +18,7 @@ struct Offer {
     std::uint32_t all_cpus;  // of the node
     std::uint32_t gpus = 0;  // counted with CPUs where small offers are left out
     std::uint32_t weight = 1;
+    std::uint32_t cpus_kept = 1; // for each node still to come: those of a core, or of a socket
     bool required = false;
     bool idle = true;
 };
@@ -39,7 +40,6 @@ struct Demand {
     std::int64_t cpus = 1;           // of the whole job
     std::int64_t cpus_of_a_node = 1; // at least, on each of its nodes
     std::int64_t cpus_of_a_task = 1;
-    std::int64_t cpus_kept = 1; // for each node still to come: those of a core, or of a socket
     std::int64_t min_nodes = 1;
     std::int64_t wanted_nodes = 1;
     std::int64_t max_nodes = 1;

@@ -4,6 +4,7 @@
 #include "slurm/node_choice.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace noctule::slurm {
 
@@ -20,7 +21,9 @@ class NodeChooser {
 
     // Whether it worked out; the nodes are then in `taken`.
     bool best_fit(std::span<const char> usable);
-    bool by_weight(std::span<const char> usable);
+    bool serial_at_end(std::span<const char> usable);
+    bool busy_first(std::span<const char> usable);
+    bool least_loaded(std::span<const char> usable);
     bool by_switches(std::span<const char> usable, std::span<const Settings::Switch> switches);
 
     bool is_taken(std::size_t offer) const { return taken_[offer]; }
@@ -35,6 +38,7 @@ class NodeChooser {
         std::uint32_t weight = 0;
     };
 
+    void shrink(Offer& offer) const;
     void take(std::size_t offer);
     bool take_required(std::span<const char> usable);
     bool is_done() const { return wanted_ <= 0 && cpus_ <= 0 && has_gres(); }
@@ -57,6 +61,11 @@ class NodeChooser {
 
     std::vector<Run> runs(std::span<const char> usable) const;
     const Run* best_run(const std::vector<Run>& runs) const;
+    // Offers that are usable and not taken yet.
+    std::map<std::uint32_t, std::vector<std::size_t>>
+    left_by_weight(std::span<const char> usable) const;
+    std::optional<std::size_t> next_least_loaded(std::span<const std::size_t> among,
+                                                 std::uint32_t last_free);
     std::optional<std::size_t> tightest_node(const Run& run, std::span<const char> usable) const;
     void take_around(const Run& run, std::span<const char> usable);
     void take_upwards(const Run& run, std::span<const char> usable);

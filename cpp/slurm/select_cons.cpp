@@ -56,8 +56,9 @@ SelectCons::Needs SelectCons::needs(const Trial& trial) const {
                                    : demand.min_nodes * std::max<std::int64_t>(tasks_per_node, 1);
     demand.cpus = std::max({std::int64_t{request.min_cpus}, tasks * a_task, demand.min_nodes});
     demand.cpus_of_a_task = a_task;
-    demand.cpus_of_a_node = a_task * std::max<std::int64_t>(tasks_per_node, 1);
-    demand.whole_nodes = request.exclusive || partition.oversubscribe == Oversubscribe::exclusive;
+    demand.cpus_of_a_node = a_task * (tasks > 1 ? std::max<std::int64_t>(tasks_per_node, 1) : 1);
+    demand.whole_nodes = request.exclusive || partition.oversubscribe == Oversubscribe::exclusive ||
+                         kept_whole_.contains(trial.job);
     demand.contiguous = request.contiguous;
     for (const GresRequest& gres : request.gres) {
         if (gres.per_job > 0) {
@@ -138,6 +139,14 @@ std::uint32_t SelectCons::offered_cpus(const NodeBook& book, const Needs& needs,
     return tasks < std::max(1U, request.tasks_per_node) ? 0 : cpus;
 }
 
+// CPUs of a core that tasks can use, or of the cores of a socket.
+std::uint32_t SelectCons::cpus_kept(const Needs& needs, NodeIndex node) const {
+    const std::uint32_t a_task = std::max(1U, needs.request.cpus_per_task);
+    const std::uint32_t of_a_core =
+        needs.task_per_core ? std::min(cpus_per_core(node), a_task) : cpus_per_core(node);
+    return of_a_core * (needs.whole_sockets ? settings_.nodes[node].cores_per_socket : 1);
+}
+
 Offers SelectCons::offers(const NodeBook& book, const Needs& needs, const NodeSet& among) const {
     Offers offers;
     const NodeSet& required = needs.request.required;
@@ -151,6 +160,7 @@ Offers SelectCons::offers(const NodeBook& book, const Needs& needs, const NodeSe
                     .free_cpus = book.free_cores(node) * cpus_per_core(node),
                     .all_cpus = settings_.nodes[node].cpus,
                     .weight = settings_.nodes[node].weight,
+                    .cpus_kept = cpus_kept(needs, node),
                     .required = required.n_nodes() > 0 && required.contains(node),
                     .idle = book_.idle().contains(node)};
         for (const GresRequest& gres : needs.request.gres) {
@@ -183,13 +193,6 @@ std::optional<std::vector<NodeShare>> SelectCons::choose(const NodeBook& book, c
         return std::nullopt;
     }
     Demand demand = needs.demand;
-    if (demand.whole_nodes) {
-        demand.cpus_kept = 0;
-    } else if (!found.nodes.empty()) {
-        const NodeIndex node = found.nodes.front().node;
-        demand.cpus_kept = std::int64_t{cpus_per_core(node)} *
-                           (needs.whole_sockets ? settings_.nodes[node].cores_per_socket : 1);
-    }
     if (busy_first && !demand.contiguous) {
         demand.rule = ChoiceRule::busy_first;
     }
@@ -204,7 +207,17 @@ NodeSet SelectCons::nodes_of(const std::vector<NodeShare>& shares) const {
     return nodes;
 }
 
+// A job that was tried in a partition with OverSubscribe=EXCLUSIVE takes whole nodes in its other
+// partitions too, from then on.
+void SelectCons::keep_whole(const Trial& trial) {
+    if (trial.partition.oversubscribe == Oversubscribe::exclusive &&
+        trial.request.partitions.size() > 1) {
+        kept_whole_.insert(trial.job);
+    }
+}
+
 std::optional<Choice> SelectCons::run_now(const Trial& trial) {
+    keep_whole(trial);
     const Needs asked = needs(trial);
     const auto found =
         place(book_, asked, trial, (trial.candidates & states_.up) - states_.completing);
@@ -235,6 +248,7 @@ std::optional<Choice> SelectCons::run_without(const Trial& trial) {
 }
 
 bool SelectCons::could_ever_run(const Trial& trial) {
+    keep_whole(trial);
     return choose(empty_, needs(trial), trial.candidates, false).has_value();
 }
 
@@ -264,6 +278,7 @@ void SelectCons::release(JobIndex job) {
     book_.give_back(at->second.holdings);
     ends_.erase({at->second.expected_end, job});
     running_.erase(at);
+    kept_whole_.erase(job);
 }
 
 void SelectCons::set_expected_end(JobIndex job, Seconds expected_end) {

@@ -49,6 +49,7 @@ class SelectCons final : public Select {
         bool whole_nodes;
     };
 
+    void keep_whole(const Trial& trial);
     Needs needs(const Trial& trial) const;
     std::uint32_t cpus_per_core(NodeIndex node) const;
     std::uint32_t cores_for(const Needs& needs, NodeIndex node, std::uint32_t cpus) const;
@@ -57,6 +58,7 @@ class SelectCons final : public Select {
     std::uint32_t affordable_cpus(const NodeBook& book, const Needs& needs, NodeIndex node,
                                   std::uint32_t cpus) const;
     std::uint32_t offered_cpus(const NodeBook& book, const Needs& needs, NodeIndex node) const;
+    std::uint32_t cpus_kept(const Needs& needs, NodeIndex node) const;
     Offers offers(const NodeBook& book, const Needs& needs, const NodeSet& among) const;
     std::optional<std::vector<NodeShare>> choose(const NodeBook& book, const Needs& needs,
                                                  const NodeSet& among, bool busy_first) const;
@@ -88,6 +90,7 @@ class SelectCons final : public Select {
     bool shares_cores_;
     std::map<JobIndex, Running> running_;
     std::set<std::pair<Seconds, JobIndex>> ends_;
+    std::set<JobIndex> kept_whole_;
     std::uint64_t n_steps_ = 0;
 };
 

@@ -161,6 +161,13 @@ void needs_of_special_kinds_are_met() {
     BestFit other(mixed);
     CHECK(other.choose(offered, {2, 2, 2, 10}, chosen) && plain(chosen) == Plain({5, 9}));
     CHECK(!other.choose(offered, {2, 2, 2, 17}, chosen));
+    // Then the last of the small ones; a required node counts first; where those offered are all
+    // alike, the tightest run.
+    CHECK(other.choose(offered, {1, 1, 9, 18}, chosen) && plain(chosen) == Plain({5, 8, 9}));
+    CHECK(other.choose(offered, {1, 1, 9, 9, false, &required}, chosen) &&
+          plain(chosen) == Plain({8, 9}));
+    const NodeSet small = set_of(10, {0, 1, 2, 7, 8});
+    CHECK(other.choose(small, {1, 1, 9, 4}, chosen) && plain(chosen) == Plain({7, 8}));
 }
 
 void nodes_below_one_switch_are_chosen() {

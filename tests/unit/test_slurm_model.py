@@ -331,12 +331,17 @@ def test_nodes_of_one_line_are_tried_before_those_of_the_next() -> None:
 
 def test_jobs_that_can_never_run_are_refused_and_told() -> None:
     conf = settings(partitions=["PartitionName=p Nodes=ALL Default=YES MaxTime=5"])
-    jobs = [Asked(1.0, 5, 9), Asked(1.0, 5, 1, limit=6), Asked(1.0, 5, 1, limit=5)]
+    jobs = [
+        Asked(1.0, 5, 4, more={"excluded_nodes": "n1"}),
+        Asked(1.0, 5, 9),
+        Asked(1.0, 5, 1, limit=6),
+        Asked(1.0, 5, 1, limit=5),
+    ]
     _, _, schedule = run(conf, jobs)
     states = {row.job_id: row.state for row in schedule.jobs.itertuples()}
-    assert states == {0: "rejected", 1: "rejected", 2: "completed"}
-    assert any("can never give" in note for note in schedule.notes)
-    assert any("exceed the limits" in note for note in schedule.notes)
+    assert states == {0: "rejected", 1: "rejected", 2: "rejected", 3: "completed"}
+    assert any("1 job: ask for what their partitions can never give" in n for n in schedule.notes)
+    assert any("2 jobs: exceed the limits" in note for note in schedule.notes)
 
 
 def test_a_maintenance_keeps_jobs_away_that_would_not_end_before_it() -> None:

@@ -100,11 +100,12 @@ def test_a_job_has_its_grace_time_and_goes_at_the_next_check_of_limits() -> None
 
 
 def test_young_jobs_are_exempt() -> None:
-    # A, started in second 1, can be preempted from 61 on: by the backfill cycle of 90.5
+    # A, started in second 1, can be preempted from 61 on: by the full pass of 120.25, as nothing
+    # wakes backfilling before
     conf = conf_of(TIERS, "PreemptMode=CANCEL", "PreemptExemptTime=00:01:00")
     found = attempts(conf, A_AND_B)
-    assert found["0"].end == 90.5
-    assert found["1"].start == 90.54
+    assert found["0"].end == 120.25
+    assert found["1"].start == 120.29
 
 
 def test_important_jobs_are_exempt() -> None:
@@ -186,7 +187,7 @@ def test_a_qos_has_its_own_mode_and_times() -> None:
     conf, accounts = by_qos(low=Qos("low", priority=1, grace_time=30))
     assert attempts(conf, jobs, associations=accounts)["0"].end == 60.25
     conf, accounts = by_qos(low=Qos("low", priority=1, preempt_exempt_time=60))
-    assert attempts(conf, jobs, associations=accounts)["0"].end == 90.5
+    assert attempts(conf, jobs, associations=accounts)["0"].end == 120.25
 
 
 def test_within_a_qos_priority_decides() -> None:

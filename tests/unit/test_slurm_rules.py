@@ -6,7 +6,7 @@ Ticks are at a quarter past each second, the first backfill cycle is at 30.5; se
 from __future__ import annotations
 
 import pytest
-from slurm_cases import Asked, attempts, conf_of
+from slurm_cases import Asked, attempts, conf_of, simulate_case
 
 from noctule.slurm.conf.lines import parse_conf
 from noctule.slurm.conf.settings import SlurmSettings, settings_from
@@ -18,11 +18,12 @@ def cores_conf(
     *lines: str,
     n_nodes: int = 4,
     partitions: tuple[str, ...] = ("low Nodes=ALL Default=YES",),
+    scheduling: str = "bf_interval=30",
 ) -> SlurmSettings:
     """Return a cluster whose nodes jobs share."""
     text = [
         "ClusterName=test",
-        "SchedulerParameters=bf_interval=30",
+        f"SchedulerParameters={scheduling}",
         "SelectType=select/cons_tres",
         f"SelectTypeParameters={parameters}",
         *lines,
@@ -145,6 +146,113 @@ def test_where_memory_is_asked_for_by_cpu_nodes_give_cpus_of_whole_tasks():
         found = attempts(conf, [Asked(1, 10, 8, more=threes)])
         hosts = found["0"].hosts
         assert len({int(host) // 8 for host in expanded(hosts)}) == n_nodes
+
+
+def test_a_job_larger_than_one_of_its_partitions_is_not_looked_at_there():
+    # its record in `a`, which comes first, would close it
+    conf = settings_from(
+        parse_conf(
+            "ClusterName=test\nSelectType=select/linear\nNodeName=n[1-4] CPUs=4\n"
+            "PartitionName=a Nodes=n[1-2] PriorityTier=2\n"
+            "PartitionName=b Nodes=ALL Default=YES\n",
+            "slurm.conf",
+        )
+    )
+    jobs = [
+        Asked(1, 100, 2, "b", more={"required_nodes": "n[3-4]"}),
+        Asked(2, 10, 3, "a,b"),
+        Asked(3, 10, 1, "a"),
+    ]
+    assert starts(conf, jobs) == [1.25, 102.25, 4.25]
+
+
+def test_a_job_does_not_run_where_fewer_nodes_than_it_may_have_are_allowed():
+    # MaxNodes=2 of `a`, and it would take three: `b` is where it waits
+    conf = settings_from(
+        parse_conf(
+            "ClusterName=test\nSelectType=select/linear\nNodeName=n[1-4] CPUs=4\n"
+            "PartitionName=a Nodes=ALL MaxNodes=2\nPartitionName=b Nodes=n[1-3] Default=YES\n",
+            "slurm.conf",
+        )
+    )
+    jobs = [
+        Asked(1, 10, 3, "b"),
+        Asked(2, 10, 1, "a,b", more={"max_nodes": 3}),
+        Asked(2, 10, 1, "a"),
+    ]
+    assert starts(conf, jobs)[1:] == [12.25, 4.25]
+
+
+def test_each_node_keeps_a_core_of_its_own_kind_for_the_next():
+    # six CPUs on n2 and n3, which have cores of two threads: four and two of them, two cores and
+    # one; n1, whose cores have one thread, is heavier
+    conf = cores_conf(
+        "CR_Core",
+        "CPUs=6 Sockets=1 CoresPerSocket=6 ThreadsPerCore=1 Weight=9",
+        "NodeName=n[2-3] CPUs=6 Sockets=1 CoresPerSocket=3 ThreadsPerCore=2",
+        n_nodes=1,
+    )
+    found = attempts(conf, [Asked(1, 10, 6, more={"min_nodes": 2})])
+    assert len(expanded(found["0"].hosts)) == 3
+
+
+def test_the_search_for_the_least_loaded_node_ends_at_one_with_as_many_free_cpus_as_the_last():
+    # n1 has 4 of 4 CPUs free, n2 4 of 8, n3 6 of 8: n1 comes first, and n2 before n3
+    conf = cores_conf(
+        "CR_Core,CR_LLN",
+        FOUR_CORES,
+        "NodeName=n[2-3] CPUs=8 Sockets=1 CoresPerSocket=8 ThreadsPerCore=1",
+        n_nodes=1,
+    )
+    jobs = [
+        Asked(1, 100, 4, more={"required_nodes": "n2"}),
+        Asked(1, 100, 2, more={"required_nodes": "n3"}),
+        Asked(2, 10, 2, more={"min_nodes": 2}),
+    ]
+    # nodes in the order of the lines: n2 has hosts 0-7, n3 8-15, n1 16-19
+    assert attempts(conf, jobs)["2"].hosts == "4 16"
+
+
+def test_a_job_that_was_tried_where_nodes_are_exclusive_takes_whole_ones_elsewhere_too():
+    # n1 is busy, so that it starts in `b`: on n2, all of it; the next one finds no core there
+    conf = cores_conf(
+        "CR_Core",
+        FOUR_CORES,
+        n_nodes=2,
+        partitions=("a Nodes=n1 OverSubscribe=EXCLUSIVE", "b Nodes=ALL Default=YES"),
+    )
+    jobs = [Asked(1, 100, 4, "b"), Asked(2, 10, 1, "a,b"), Asked(2, 10, 1, "b")]
+    assert starts(conf, jobs) == [1.25, 4.25, 15.25]
+
+
+def test_predictions_with_bf_busy_nodes_take_an_idle_node_too_many():
+    # n1 and n2 would do for the second job when the first has ended; n3 is planned as well, so
+    # that the third, of ten minutes, does not start there before
+    conf = cores_conf("CR_Core", FOUR_CORES, n_nodes=3, scheduling="bf_interval=30,bf_busy_nodes")
+    whole = {"exclusive": True, "max_nodes": None}
+    jobs = [
+        Asked(1, 100, 8, limit=2, more=whole),
+        Asked(2, 10, 8, more=whole),
+        Asked(3, 10, 1, more=whole),
+    ]
+    assert starts(conf, jobs) == [1.25, 102.25, 102.25]
+
+
+def test_tasks_that_share_no_core_leave_fewer_cpus_to_the_next_node():
+    # a core of a socket on each node, then two of the other: a socket has two CPUs for such tasks
+    conf = cores_conf("CR_Socket,CR_ONE_TASK_PER_CORE", TWO_THREADS, n_nodes=2)
+    jobs = [Asked(1, 10, n, more={"min_nodes": 2}) for n in (2, 4)]
+    assert starts(conf, jobs) == [1.25, 1.25]
+
+
+@pytest.mark.parametrize(("n_waiting", "n_cycles"), [(1, 2), (2, 7)])
+def test_backfilling_sleeps_on_while_a_single_job_waits_for_busy_nodes(n_waiting, n_cycles):
+    # the first cycle at 30.5 plans a busy node, which is no change; the next comes when the node is
+    # free, at 201.25. The plan of a second job is later than predicted, because of the first one's:
+    # a change in each cycle until 180.5, and at 210.5
+    jobs = [Asked(1, 200, 1), *[Asked(2, 10, 1)] * n_waiting]
+    _, model = simulate_case(conf_of(n_nodes=1), jobs)
+    assert model.statistics()["backfill"]["passes"] == n_cycles
 
 
 def expanded(hosts: str) -> list[int]:

@@ -42,9 +42,9 @@ def test_a_job_waits_for_nodes_of_one_switch() -> None:
     [
         # nodes were first found in second 1: from 101 on any will do, in the full pass of 120
         ("bf_interval=30", 100.0, 120.25),
-        # from 61 on: the full pass and the cycle of 60 come too early, the cycle of 90 does not
-        ("bf_interval=30,max_switch_wait=60", None, 90.5),
-        ("bf_interval=30,max_switch_wait=60", 100.0, 90.5),
+        # from 61 on: the full pass of 60 comes too early, and nothing wakes backfilling before 120
+        ("bf_interval=30,max_switch_wait=60", None, 120.25),
+        ("bf_interval=30,max_switch_wait=60", 100.0, 120.25),
     ],
 )
 def test_a_job_takes_other_nodes_when_it_has_waited(

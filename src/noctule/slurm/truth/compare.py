@@ -16,7 +16,7 @@ from __future__ import annotations
 import bisect
 import math
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -162,7 +162,7 @@ class Case:
     def _clocks(self, *, all_instants: bool) -> Clocks:
         log = self.truth.log
         grid = tick_grid(log.passes, spacing=self.settings.scheduling.batch_sched_delay)
-        ticks = [date - self.epoch for date in grid.dates]
+        ticks = [date - self.epoch for date in self._open_ticks(grid.dates)]
         cycles = [date - self.epoch for date in log.cycles]
         full = [one.date - self.epoch for one in log.passes if one.is_full]
         # without any in the log they come no sooner than its end
@@ -177,6 +177,13 @@ class Case:
             first_limit_check=min(log.time_limits.values(), default=self.epoch) - self.epoch,
             first_calculation=self._first_calculation(),
         )
+
+    def _open_ticks(self, dates: Sequence[float]) -> list[float]:
+        """Leave out ticks that are too close to the last pass before there were jobs."""
+        first = self._jobs[0].submit_date
+        before = [one.date for one in self.truth.log.passes if one.date < first]
+        ready = math.floor(before[-1]) + self.settings.scheduling.batch_sched_delay if before else 0
+        return [date for date in dates if date < first or math.floor(date) >= ready] or [*dates]
 
     def free_clocks(self, n: int, seed: int) -> list[Clocks]:
         """Draw the phases of n runs: each is uniform, and together they leave no large gaps.
