@@ -139,6 +139,18 @@ def test_windows_keep_hosts_from_jobs_that_would_run_into_them():
     assert explain(schedule, "r", windows=WINDOWS).intervals[0].detail == "course"
 
 
+def test_many_windows_that_are_known_early_are_told_one_by_one():
+    repairs = [(100 * i, 100 * i + 50) for i in range(1, 31)]
+    windows = Windows([Maintenance(HostSet("0-3"), *dates, announced=0) for dates in repairs])
+    # a has no walltime, so it starts after the last; all sets of windows are too many to look at
+    schedule = run("easy", [job("a")], windows=windows)
+    begins = [0, *(end for _, end in repairs)]
+    expected = []
+    for begin, (start, end) in zip(begins, repairs, strict=False):
+        expected += [(begin, start, Cause.RESERVATION, ()), (start, end, Cause.DOWN, ())]
+    assert told(schedule, "a", windows=windows) == expected
+
+
 def test_of_windows_that_are_not_told_nothing_is_known():
     schedule = run("easy", [job("a"), job("r", submit=5, walltime=5, runtime=5)], windows=WINDOWS)
     assert told(schedule, "a") == [(0, 15, Cause.TIMING, ())]

@@ -34,22 +34,17 @@ class Closings:
     def reservations(self, asked: Asked) -> Rows:
         """Return the reservation of each row; -1 where there is none."""
         found = np.full(len(self._schedule), -1, dtype=np.intp)
-        for number, window in enumerate(self.windows):
-            if isinstance(window, Reservation):
-                found[self._jobs_of(window, asked)] = number
+        kept = [(n, w) for n, w in enumerate(self.windows) if isinstance(w, Reservation)]
+        if not kept:
+            return found
+        ids = [attempted_id(job_id) for job_id in self._schedule.column("job_id").tolist()]
+        users = [str(user) for user in self._users(asked)]
+        for number, window in kept:
+            for labels, named in ((ids, window.jobs), (users, window.users)):
+                texts = {str(label) for label in named}
+                if texts:
+                    found[[label in texts for label in labels]] = number
         return found
-
-    def _jobs_of(self, window: Reservation, asked: Asked) -> Rows:
-        ids = {str(job) for job in window.jobs}
-        users = {str(user) for user in window.users}
-        rows = [
-            row
-            for row, job_id in enumerate(self._schedule.column("job_id").tolist())
-            if attempted_id(job_id) in ids
-        ]
-        if users:
-            rows += [row for row, user in enumerate(self._users(asked)) if str(user) in users]
-        return np.array(rows, dtype=np.intp)
 
     def _users(self, asked: Asked) -> list[Label | None]:
         """Return who submitted each job, as the schedule tells it or else the workload."""

@@ -161,11 +161,13 @@ def _closed(whole: Stretches, queue: Queue, closings: Closings, number: int) -> 
 
 
 def _joined(parts: list[Stretches]) -> Stretches:
+    """Put stretches together; they have the accesses that somebody has, not all that could be."""
     places: dict[Access, int] = {}
     columns = []
     for part in parts:
-        used = [places.setdefault(access, len(places)) for access in part.accesses]
-        columns.append(np.array(used, dtype=np.intp)[part.access])
+        numbers, which = np.unique(part.access, return_inverse=True)
+        used = [places.setdefault(part.accesses[n], len(places)) for n in numbers.tolist()]
+        columns.append(np.array(used, dtype=np.intp)[which])
     return Stretches(
         np.concatenate([part.job for part in parts]),
         np.concatenate([part.begin for part in parts]),

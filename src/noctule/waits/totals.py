@@ -84,7 +84,7 @@ def _add_whole(judge: Judge, stretches: Stretches, fits: Floats, totals: Floats)
 
     length = stretches.end - stretches.begin
     open_fits = fits
-    if len(stretches.accesses) > 1:
+    if any(access != OPEN for access in stretches.accesses):
         open_fits = _more(fits, _enough(judge, judge.free(OPEN), stretches))
     add(Cause.KEPT, fits)
     add(Cause.RESERVATION, open_fits - fits)
