@@ -133,6 +133,11 @@ void Controller::submit(const Moment& moment, JobIndex job) {
         throw InputError("slurm: got a job without a partition, expected at least one");
     }
     if (const std::optional<Refusal> why = find_refusal(job, moment.now)) {
+        // Where limits are not enforced it would wait for ever, with a priority like any other.
+        if (*why == Refusal::partition_limits &&
+            parameters().enforce_part_limits == Parameters::PartLimits::no) {
+            priority_->submit(job, moment.now);
+        }
         refuse(moment, job, *why);
         return;
     }

@@ -50,6 +50,19 @@ def test_jobs_beyond_the_depth_of_their_partition_do_not_count_for_a_quick_pass(
     assert starts(conf, jobs)[0::3] == [1.25, 1.25]
 
 
+@pytest.mark.parametrize(("enforced", "start"), [("NO", 4.25), ("ALL", 30.5)])
+def test_jobs_that_a_partition_never_takes_have_priorities_unless_they_are_refused(enforced, start):
+    # the first job gets 4294901759, if it is taken at all; then the third is below what holds back
+    # others, and the fourth has the last node
+    conf = conf_of(
+        f"EnforcePartLimits={enforced}",
+        low="MaxNodes=3",
+        scheduling="bf_interval=30,bf_min_prio_reserve=4294901758",
+    )
+    jobs = [Asked(1, 10, 4), Asked(2, 100, 3), Asked(2.5, 10, 3), Asked(3, 10, 1)]
+    assert attempts(conf, jobs)["3"].start == start
+
+
 def test_each_task_of_an_array_counts_for_the_depth_of_its_partition():
     conf = conf_of(scheduling="bf_interval=30,partition_job_depth=2")
     jobs = [Asked(1, 10, 1, more={"array": "7", "array_task": i}) for i in range(4)]
