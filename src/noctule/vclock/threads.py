@@ -1,12 +1,14 @@
 """The threads of a process: whether all of them wait, and for what, from /proc.
 
 A process is idle at an instant if every thread waits there. Two looks prove that there was one: a
-thread that waits in both, and was not put on a processor between them, was not woken either, or it
-would be about to run; hence all of them waited at the end of the first look. New threads are
-noticed by their number: a thread that is gone cannot be read.
+thread that waits in both, sleeps at the second, and was not put on a processor between them, was
+not woken either; hence all of them waited at the end of the first look. (A thread that was woken by
+another processor seems to wait in its call until its own takes notice, but it does not sleep.) New
+threads are noticed by their number: a thread that is gone cannot be read.
 """
 
 import os
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,10 +31,30 @@ class Wait(NamedTuple):
 
 
 class _Files(NamedTuple):
-    """What one thread does (`syscall`), and how often it was put on a processor (`schedstat`)."""
+    """What one thread does (`syscall`, `stat`), and how often it was put on a processor."""
 
     call: int
+    state: int
     runs: int
+
+    @classmethod
+    def of(cls, folder: str) -> "_Files":
+        with ExitStack() as opened:
+            descriptors = []
+            for name in ("syscall", "stat", "schedstat"):
+                descriptors.append(os.open(f"{folder}/{name}", os.O_RDONLY | os.O_CLOEXEC))
+                opened.callback(os.close, descriptors[-1])
+            opened.pop_all()
+        return cls(*descriptors)
+
+    def is_asleep(self) -> bool:
+        """Whether it sleeps, or has ended."""
+        # "PID (name) state ...", and a name may contain anything
+        return os.pread(self.state, 512, 0).rpartition(b") ")[2][:1] in (b"S", b"Z", b"X")
+
+    def close(self) -> None:
+        for descriptor in self:
+            os.close(descriptor)
 
 
 class Threads:
@@ -109,7 +131,9 @@ class Threads:
     def _second_look(self) -> bool:
         for thread in self._order:
             files, seen = self._files[thread], self._seen[thread]
-            if os.pread(files.call, 256, 0) != seen[0] or os.pread(files.runs, 64, 0) != seen[1]:
+            if not files.is_asleep() or os.pread(files.call, 256, 0) != seen[0]:
+                return False
+            if os.pread(files.runs, 64, 0) != seen[1]:
                 return False
         return True
 
@@ -132,24 +156,13 @@ class Threads:
         for thread in self._files.keys() - found:
             self._forget(thread)
         for thread in sorted(found - self._files.keys()):
-            folder = f"/proc/{self._process}/task/{thread}"
-            try:
-                call = os.open(f"{folder}/syscall", os.O_RDONLY | os.O_CLOEXEC)
-            except OSError:
-                continue
-            try:
-                runs = os.open(f"{folder}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-            except OSError:
-                os.close(call)
-                continue
-            self._files[thread] = _Files(call, runs)
+            with suppress(OSError):
+                self._files[thread] = _Files.of(f"/proc/{self._process}/task/{thread}")
         self._order = [t for t in self._order if t in self._files]
         self._order += sorted(self._files.keys() - set(self._order))
 
     def _forget(self, thread: int) -> None:
-        files = self._files.pop(thread)
-        os.close(files.call)
-        os.close(files.runs)
+        self._files.pop(thread).close()
         self._seen.pop(thread, None)
 
     def _name(self, thread: int) -> str:
