@@ -89,11 +89,22 @@ def test_a_job_that_its_limit_ended_is_ended_by_the_model_too(tmp_path, capsys):
         assert 60 <= starts[5] - starts[4] <= 95
 
 
+def cancelled_row(job_id: int, n_nodes: int, submit: float, end: float) -> str:
+    cells = (
+        row(job_id, n_nodes, (submit, end, end), "").replace("COMPLETED", "CANCELLED").split(",")
+    )
+    return ",".join([*cells[:10], "", *cells[11:-4], cells[-4], "", "", ""])
+
+
+def test_a_set_may_begin_with_a_job_that_was_cancelled(tmp_path, capsys):
+    base = write_set(tmp_path, rows=(*ROWS, cancelled_row(4, 4, 0.4, 1.5)))
+    assert compared(capsys, base, "--phases", "1")["decisions"] == AS_IT_WAS
+
+
 def test_a_job_cancelled_while_it_waited_holds_others_up_until_then(tmp_path, capsys):
     # job 4 wants all nodes and is the first of the queue from 55 to 70: job 5 may not pass it in a
     # main pass, nor in a cycle, as its limit reaches into what 4 was promised at 165 s
-    cells = row(4, 4, (55.0, 70.0, 70.0), "").replace("COMPLETED", "CANCELLED").split(",")
-    waited = ",".join([*cells[:10], "", *cells[11:-4], cells[-4], "", "", ""])
+    waited = cancelled_row(4, 4, 55.0, 70.0)
     later = row(5, 1, (56.0, 71.4, 80.0), "n1").replace(",8.6,2,main", ",8.6,3,main")
     log = (*LOG, f"{stamp(71.4)} debug:  sched: Running job scheduler for default depth.")
     log = sorted((*log, f"{stamp(60)} debug:  sched: Running job scheduler for default depth."))

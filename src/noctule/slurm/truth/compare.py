@@ -86,14 +86,14 @@ class Case:
         self.truth = truth
         self.settings = settings
         log = truth.log
+        jobs = (*truth.jobs, *truth.cancelled)
         first = min(
-            [job.submit_date for job in truth.jobs]
+            [job.submit_date for job in jobs]
             + [one.date for one in log.passes[:1]]
             + log.cycles[:1]
         )
         self.epoch = math.floor(first)
         # the order of submission is that of the numbers, also within a millisecond
-        jobs = (*truth.jobs, *truth.cancelled)
         self._jobs = sorted(jobs, key=lambda job: (job.submit_date, job.job_id))
         self._cancelled = {job.job_id for job in truth.cancelled}
         self._uses = _passes_of_nodes(truth)
