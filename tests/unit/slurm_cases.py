@@ -21,6 +21,13 @@ from noctule.slurm.model.clocks import Clocks
 from noctule.slurm.model.policy import SlurmModel, simulate_slurm
 from noctule.workload import Request as WorkloadRequest
 
+#: Idle nodes are switched off after a minute.
+SAVING = """SuspendProgram=/bin/off
+ResumeProgram=/bin/on
+SuspendTime=60
+SuspendTimeout=20
+ResumeTimeout=50
+"""
 CLOCKS = Clocks(
     first_tick=0.25,
     tick_period=1.0,

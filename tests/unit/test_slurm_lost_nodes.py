@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from slurm_answers import conf_of, job, site_of
-from slurm_cases import CLOCKS
+from slurm_cases import CLOCKS, SAVING
 from test_slurm_model import Asked, run, settings, starts
 
 import noctule as nt
@@ -21,12 +21,6 @@ from noctule.slurm.model.site_run import run_site
 from noctule.slurm.site.boots import Boots
 from noctule.slurm.site.site import SiteExtras
 
-SAVING = """SuspendProgram=/bin/off
-ResumeProgram=/bin/on
-SuspendTime=60
-SuspendTimeout=20
-ResumeTimeout=50
-"""
 ALMOST_ALL = 1 - 1e-9
 #: Node n1 is down from 50 to 60.
 OUTAGE = ExternalEvents.from_events(

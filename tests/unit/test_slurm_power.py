@@ -8,18 +8,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from slurm_cases import SAVING
 from test_slurm_model import Asked, run, settings, starts
 
 from noctule.platform import Platform, PowerModel
 from noctule.slurm.model.power import NEVER, suspend_times
 from noctule.slurm.site.boots import Boots
-
-SAVING = """SuspendProgram=/bin/off
-ResumeProgram=/bin/on
-SuspendTime=60
-SuspendTimeout=20
-ResumeTimeout=50
-"""
 
 
 def test_a_job_on_nodes_that_are_off_begins_when_they_have_booted():

@@ -107,7 +107,26 @@ def core_settings(
     """
     core = _core.SlurmSettings()
     core.epoch = epoch
-    core.gres_kinds = kinds = gres_kinds(settings)
+    core.gres_kinds = gres_kinds(settings)
+    _add_nodes(core, settings)
+    for partition in settings.partitions:
+        core.add_partition(partition.name, _host_set(partition.nodes), _partition(partition))
+    for name, total in settings.licenses:
+        core.add_license(name, total)
+    for nodes in constraints:
+        core.add_constraint(_host_set(nodes))
+    for switch in topology.switches if topology is not None else ():
+        core.add_switch(_host_set(switch.nodes), switch.level, switch.parent)
+    core.set_parameters(_parameters(settings, bsc=bsc))
+    core.set_parameters({"boot_failures": boots.failures, "boot_seed": seed})
+    if boots.repair is not None:
+        core.set_parameters({"repair_seconds": math.ceil(boots.repair)})
+    core.set_parameters({f"cost.{name}": value for name, value in (costs or {}).items()})
+    return core
+
+
+def _add_nodes(core: _core.SlurmSettings, settings: SlurmSettings) -> None:
+    kinds = gres_kinds(settings)
     lines = {place: i for i, place in enumerate(dict.fromkeys(n.place for n in settings.nodes))}
     rows = zip(
         settings.nodes,
@@ -139,20 +158,6 @@ def core_settings(
             },
             list(counts.values()),
         )
-    for partition in settings.partitions:
-        core.add_partition(partition.name, _host_set(partition.nodes), _partition(partition))
-    for name, total in settings.licenses:
-        core.add_license(name, total)
-    for nodes in constraints:
-        core.add_constraint(_host_set(nodes))
-    for switch in topology.switches if topology is not None else ():
-        core.add_switch(_host_set(switch.nodes), switch.level, switch.parent)
-    core.set_parameters(_parameters(settings, bsc=bsc))
-    core.set_parameters({"boot_failures": boots.failures, "boot_seed": seed})
-    if boots.repair is not None:
-        core.set_parameters({"repair_seconds": math.ceil(boots.repair)})
-    core.set_parameters({f"cost.{name}": value for name, value in (costs or {}).items()})
-    return core
 
 
 def _host_set(numbers: Sequence[int]) -> _core.HostSet:
