@@ -1,4 +1,4 @@
-"""A log of 300 000 jobs: the page is small enough, opens soon and stays smooth."""
+"""A log of 300 000 jobs: the page is small enough, and draws no more than can be seen."""
 
 from __future__ import annotations
 
@@ -32,26 +32,8 @@ def large_page(chromium: Any, large: ReportRun, tmp_path_factory: Any) -> Path:
     return path
 
 
-def seconds_of(session: Any) -> float:
-    """Return the seconds that the page's own thread has worked: other programs' are not its."""
-    told = session.send("Performance.getMetrics")["metrics"]
-    return float(next(metric["value"] for metric in told if metric["name"] == "TaskDuration"))
-
-
-def test_its_first_picture_takes_less_than_three_seconds_and_a_redraw_a_blink(large_page, chromium):
+def test_its_file_is_small_enough_for_a_mail(large_page):
     assert large_page.stat().st_size < 30 * MEGABYTE
-    page = chromium.new_page(viewport={"width": 1280, "height": 900})
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    page.goto(large_page.as_uri())
-    page.wait_for_selector("html[data-state=drawn], html[data-state=ready]", timeout=60_000)
-    assert seconds_of(session) < 3.0
-    page.wait_for_selector("html[data-state=ready]")
-    settled(page)
-    before = seconds_of(session)
-    page.evaluate("noctule.gantts[0].draw()")
-    assert seconds_of(session) - before < 0.3
-    page.close()
 
 
 def test_while_the_view_moves_the_last_picture_is_stretched(open_page, large_page):
@@ -74,36 +56,6 @@ def test_while_the_view_moves_the_last_picture_is_stretched(open_page, large_pag
     assert areas["rested"]["to"] - areas["rested"]["from"] == pytest.approx(1.4 * 0.9**6 * length)
     # where the last picture ends there is always that of everything
     assert areas["out"] == areas["picture"]
-
-
-def test_a_frame_takes_little_work_while_the_wheel_turns(large_page, chromium):
-    page = chromium.new_page(viewport={"width": 1280, "height": 900})
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    page.goto(large_page.as_uri())
-    page.wait_for_selector("html[data-state=ready]", timeout=60_000)
-    settled(page)
-    page.mouse.move(*place_in_gantt(page, 0, sum(period(page)) / 2, 10))
-    before = seconds_of(session)
-    page.evaluate(
-        """(turns) => new Promise((done) => {
-            const target = document.querySelector("figure.gantt .figure-body");
-            const { left, top, width, height } = target.getBoundingClientRect();
-            const place = { clientX: left + width / 2, clientY: top + height / 2 };
-            const turn = (n) => {
-                if (n === turns) return done();
-                const deltaY = n < turns / 2 ? -40 : 40;
-                const turned = { cancelable: true, deltaY, ...place };
-                target.dispatchEvent(new WheelEvent("wheel", turned));
-                requestAnimationFrame(() => turn(n + 1));
-            };
-            turn(0);
-        })""",
-        60,
-    )
-    # bench/report.py has the bound of a quiet machine
-    assert (seconds_of(session) - before) / 60 < 0.05
-    page.close()
 
 
 def test_zooming_far_in_ends_with_boxes(open_page, large_page):

@@ -48,7 +48,7 @@ def lines_of(path, count):
 def test_a_program_that_ended_says_how(sleeper, arguments, how, status):
     with VirtualProgram([sleeper, *arguments]) as program:
         with pytest.raises(ProgramError, match=how):
-            program.settle(timeout=5)
+            program.settle(timeout=60)
         assert program.exit_status == status
         assert how in program.blocked_report()
     assert program.stop() == status
@@ -90,7 +90,7 @@ def test_arguments_are_checked():
 
 def test_a_program_that_waits_for_nothing_has_no_timer(sleeper):
     with VirtualProgram([sleeper, "socket"]) as program:
-        assert program.settle(timeout=5).next_timer is None
+        assert program.settle(timeout=60).next_timer is None
 
 
 def test_a_script_that_becomes_another_program_is_told_so(sleeper, tmp_path):
@@ -101,7 +101,7 @@ def test_a_script_that_becomes_another_program_is_told_so(sleeper, tmp_path):
         VirtualProgram([str(script)]) as program,
         pytest.raises(ProgramError, match="wrapper has become another program"),
     ):
-        program.settle(timeout=5)
+        program.settle(timeout=60)
 
 
 def stall_of(program, expected):
@@ -141,7 +141,7 @@ def test_a_stall_names_the_thread_and_what_it_does(sleeper, how, report):
 
 def test_a_program_that_was_stopped_has_ended(sleeper):
     program = VirtualProgram([sleeper, "nanosleep", "100"])
-    program.settle(timeout=5)
+    program.settle(timeout=60)
     assert program.stop() == -signal.SIGTERM
     assert program.stop() == -signal.SIGTERM
     with pytest.raises(ProgramError, match="was ended by signal 15"):
@@ -200,5 +200,5 @@ def test_no_descriptor_is_left_open(sleeper):
     before = descriptors()
     for _ in range(3):
         with VirtualProgram([sleeper, "socket"]) as program:
-            program.settle(timeout=5)
+            program.settle(timeout=60)
     assert descriptors() == before
