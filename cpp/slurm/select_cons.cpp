@@ -85,6 +85,9 @@ std::uint32_t SelectCons::affordable_cpus(const NodeBook& book, const Needs& nee
     if (!needs.memory_is_per_cpu) {
         return free >= needs.memory_mb ? cpus : 0;
     }
+    if (needs.demand.whole_nodes && needs.memory_mb * cpus > free) {
+        return 0;
+    }
     // CPUs go in whole cores, or sockets, and then in whole tasks.
     const bool by_cpu = settings_.parameters.select.unit == SelectParameters::Unit::cpu;
     const std::uint32_t unit =
@@ -130,7 +133,7 @@ std::uint32_t SelectCons::offered_cpus(const NodeBook& book, const Needs& needs,
     }
     if (needs.counts_memory) {
         const std::uint32_t affordable = affordable_cpus(book, needs, node, cpus);
-        if (affordable == 0 || (needs.demand.whole_nodes && affordable < cpus)) {
+        if (affordable == 0) {
             return 0;
         }
         cpus = affordable;

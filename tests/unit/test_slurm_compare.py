@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from slurm_sets import CONF, EPOCH, LOG, ROWS, row, stamp, write_set
+from slurm_sets import CONF, EPOCH, LOG, ROWS, quick, row, stamp, write_set
 
 from noctule.cli import main
 from noctule.slurm.jobs.requests import Request, with_nodes_for_tasks
@@ -87,6 +87,34 @@ def test_a_job_that_its_limit_ended_is_ended_by_the_model_too(tmp_path, capsys):
     for run in (told["triggers"], *told["ensemble"]):
         starts = {entry["jobid"]: entry["start"] for entry in run}
         assert 60 <= starts[5] - starts[4] <= 95
+
+
+def test_limits_are_tested_at_the_tick_in_whose_second_the_log_tells_so(tmp_path, capsys):
+    # ticks at 129.2, 130.2005 and on; the line is logged a moment after the second of them. Job 5
+    # starts in the pass after the kill, not a tick later
+    killed = row(4, 4, (64.0, 66.8, 130.201), "n[1-4]").replace("COMPLETED", "TIMEOUT")
+    cells = killed.replace(",63.401,2,main", ",200,1,main").split(",")
+    later = row(5, 4, (70.0, 130.3, 140.0), "n[1-4]")
+    told = (quick(66.8), quick(129.2), f"{stamp(130.201)} Time limit exhausted for JobId=4")
+    log = (*LOG, *told, quick(130.3), quick(133.2))
+    base = write_set(tmp_path, rows=(*ROWS, ",".join([*cells[:-2], "", cells[-2]]), later), log=log)
+    assert compared(capsys, base, "--phases", "1")["triggers"][4]["start"] == EPOCH + 130
+
+
+def test_numbers_that_refused_submissions_used_up_count_against_nice_jobs(tmp_path, capsys):
+    # both want all nodes. Job 4 was nice by 5 and has 4294901756 - 5; before job 12 seven were
+    # refused, so that it has 4294901748, not the one after that of job 4
+    rows = (
+        row(4, 4, (44.0, 66.8, 70.0), "n[1-4]").replace(",Main,0,", ",Main,4294901751,"),
+        row(12, 4, (45.0, 73.5, 80.0), "n[1-4]").replace(",Main,0,", ",Main,4294901748,"),
+    )
+    base = write_set(tmp_path, rows=(*ROWS, *rows), log=(*LOG, quick(66.8), quick(73.5)))
+    Path(f"{base}.trace.csv").write_text(
+        "idx,submit,nodes,cpus,duration,limit,partition,name,options\n"
+        "0,44,4,0,3.2,2,main,j4,--nice=5\n"
+    )
+    told = compared(capsys, base, "--phases", "1")["decisions"]
+    assert [entry["start"] - EPOCH for entry in told[3:]] == [66, 73]
 
 
 def cancelled_row(job_id: int, n_nodes: int, submit: float, end: float) -> str:

@@ -161,6 +161,19 @@ def test_where_memory_is_asked_for_by_cpu_nodes_give_cpus_of_whole_tasks():
         assert len({int(host) // 8 for host in expanded(hosts)}) == n_nodes
 
 
+def test_whole_nodes_must_have_memory_for_all_their_cpus_not_for_whole_tasks_only():
+    # eight CPUs with 1000 MB each are 8000; that tasks of three use six of them changes nothing
+    threes = {"cpus_per_task": 3, "exclusive": True}
+    for memory, state in ((8000, "completed"), (7999, "rejected")):
+        conf = cores_conf(
+            "CR_Core_Memory",
+            f"{TWO_SOCKETS} RealMemory={memory}",
+            "DefMemPerCPU=1000",
+            n_nodes=1,
+        )
+        assert attempts(conf, [Asked(1, 10, 1, more=threes)])["0"].state == state
+
+
 def test_a_job_larger_than_one_of_its_partitions_is_not_looked_at_there():
     # its record in `a`, which comes first, would close it
     conf = settings_from(

@@ -167,6 +167,7 @@ class Case:
         full = [one.date - self.epoch for one in log.passes if one.is_full]
         # without any in the log they come no sooner than its end
         last = ticks[-1]
+        first_check = min(log.time_limits.values(), default=self.epoch)
         return Clocks(
             ticks=ticks if all_instants else (),
             first_tick=ticks[0],
@@ -174,7 +175,7 @@ class Case:
             looks=cycles if all_instants else (),
             first_backfill=cycles[0] if cycles else last,
             first_full=math.floor(full[0]) if full else last,
-            first_limit_check=min(log.time_limits.values(), default=self.epoch) - self.epoch,
+            first_limit_check=math.floor(first_check) - self.epoch,
             first_calculation=self._first_calculation(),
         )
 
@@ -286,8 +287,14 @@ class Case:
             user=job.user,
             account=job.account,
             qos=job.qos,
+            priority=self._priority(job),
         )
         return with_nodes_for_tasks(replace(request, **asked_fields(job.options)))
+
+    def _priority(self, job: TruthJob) -> int | None:
+        """Return its number where they are counted: refused submissions, in no set, have some."""
+        is_counted = self.settings.priority.priority_type == "priority/basic"
+        return job.priority if is_counted else None
 
     def _found(self, schedule: Schedule) -> Starts:
         names = ("job_id", "start_time", "finish_time", "hosts")
