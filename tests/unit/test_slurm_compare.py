@@ -89,6 +89,16 @@ def test_a_job_that_its_limit_ended_is_ended_by_the_model_too(tmp_path, capsys):
         assert 60 <= starts[5] - starts[4] <= 95
 
 
+def test_a_job_that_was_killed_is_over_at_the_pass_that_came_at_once(tmp_path, capsys):
+    # the pass of 133.2 is that of a tick, and finds the nodes busy; 134.1 is too soon for another
+    killed = row(4, 4, (64.0, 66.8, 130.2), "n[1-4]").replace("COMPLETED", "TIMEOUT").split(",")
+    later = row(5, 4, (70.0, 134.1, 140.0), "n[1-4]")
+    told = (quick(66.8), f"{stamp(130.2)} Time limit exhausted for JobId=4", quick(133.2))
+    rows = (*ROWS, ",".join([*killed[:-2], "", killed[-2]]), later)
+    base = write_set(tmp_path, rows=rows, log=(*LOG, *told, quick(134.1)))
+    assert compared(capsys, base, "--phases", "1")["decisions"][4]["start"] == EPOCH + 134
+
+
 def test_limits_are_tested_at_the_tick_in_whose_second_the_log_tells_so(tmp_path, capsys):
     # ticks at 129.2, 130.2005 and on; the line is logged a moment after the second of them. Job 5
     # starts in the pass after the kill, not a tick later

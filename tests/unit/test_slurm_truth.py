@@ -49,9 +49,19 @@ def test_a_detailed_log_tells_when_nodes_came_back_and_priorities_were_computed(
     lines += [f"{stamp(3)} _job_complete: JobId=3 done", f"{stamp(3.25)} debug2: node_did_resp n1"]
     log = parse_controller_log("\n".join([*lines, ""]), "log").shifted(0.5)
     assert log.calculations == [EPOCH + 2.5]
-    assert log.release(["n1"], EPOCH + 3.5) == EPOCH + 3.75
-    assert log.release(["n1", "n2"], EPOCH + 3.5) is None
-    assert log.release(["n1"], EPOCH + 4) is None
+    assert log.release(3, ["n1"], EPOCH + 3.5) == EPOCH + 3.75
+    assert log.release(3, ["n1", "n2"], EPOCH + 3.5) is None
+    assert log.release(3, ["n1"], EPOCH + 4) is None
+
+
+def test_nodes_of_a_killed_job_come_back_when_the_last_tells_so_not_when_they_answer():
+    done = "debug2: _slurm_rpc_epilog_complete: JobId=3 Node="
+    lines = [quick(1), f"{stamp(2)} Time limit exhausted for JobId=3"]
+    lines += [f"{stamp(2.1)} debug2: node_did_resp n1"]
+    assert parse_controller_log("\n".join([*lines, ""]), "log").release(3, ["n1"], EPOCH) is None
+    lines += [f"{stamp(5.7)} {done}n1 ", f"{stamp(5.8)} {done}n2 "]
+    log = parse_controller_log("\n".join([*lines, ""]), "log").shifted(0.5)
+    assert log.release(3, ["n1", "n2"], EPOCH + 2.5) == EPOCH + 6.3
 
 
 def test_tasks_of_arrays_are_known_by_their_own_number():

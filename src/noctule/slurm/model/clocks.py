@@ -22,6 +22,8 @@ PASS_KINDS: tuple[PassKind, ...] = ("quick", "full", "backfill")
 
 #: Of 22.05 on a machine that has little to do: ten sleeps of a tenth of a second, and the work.
 TICK_PERIOD = 1.0075
+#: Seconds from a kill to the pass that it causes, in most cases.
+KILL_LATENCY = 0.035
 _MODES = ("passes", "clocks", "bsc")
 
 
@@ -58,7 +60,7 @@ class Clocks:
     first_limit_check: float = 0.0
     first_calculation: float = 0.0
     backfill_overhead: float = 0.003
-    kill_latency: float = 0.035
+    kill_latency: float = KILL_LATENCY
     enforces_limits: bool = True
     seed: int = 0
 

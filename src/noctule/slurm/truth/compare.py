@@ -29,13 +29,13 @@ from noctule.slurm.conf.hostlist import compress_hosts, expand_hosts
 from noctule.slurm.conf.settings import SlurmSettings, read_settings
 from noctule.slurm.conf.topology import Topology, read_topology
 from noctule.slurm.jobs.requests import Request, Requests, with_nodes_for_tasks
-from noctule.slurm.model.clocks import Clocks, PassKind
+from noctule.slurm.model.clocks import KILL_LATENCY, Clocks, PassKind
 from noctule.slurm.model.native_settings import hosts_of_nodes
 from noctule.slurm.model.policy import COMPLETION_DELAY, simulate_slurm
 from noctule.slurm.truth.fidelity import SimulatedStart, Starts
 from noctule.slurm.truth.sets import Truth, TruthJob
 from noctule.slurm.truth.submissions import asked_fields
-from noctule.slurm.truth.tick_grid import tick_grid
+from noctule.slurm.truth.tick_grid import passes_at_once, tick_grid
 from noctule.workload import Job, Workload
 from noctule.workload import Request as HostRequest
 
@@ -43,6 +43,8 @@ _AFTER, _MOST_AFTER = 3, 20_000  # seconds between passes after those of a log, 
 _LIMIT_INTERVAL = 30  # seconds between tests of time limits
 _CALC_PERIOD = 300  # seconds between computations of priorities
 _NAMED = 5  # jobs that a sentence names
+_RESOLUTION = 0.001  # seconds of a log: what asks for a pass is logged with it
+_LONGEST_KILL = 5.0  # seconds that a job is seen to need for its end at a limit
 _OVERTIME = 3600.0  # seconds that a job would run after its limit, where nothing tells
 
 
@@ -97,6 +99,8 @@ class Case:
         self._jobs = sorted(jobs, key=lambda job: (job.submit_date, job.job_id))
         self._cancelled = {job.job_id for job in truth.cancelled}
         self._uses = _passes_of_nodes(truth)
+        spacing = settings.scheduling.batch_sched_delay
+        self._at_once = passes_at_once(log.passes, spacing=spacing)
         self._requests = Requests.of(self._request(job) for job in self._jobs)
         self._node_of_host = [
             node.name
@@ -176,6 +180,7 @@ class Case:
             first_backfill=cycles[0] if cycles else last,
             first_full=math.floor(full[0]) if full else last,
             first_limit_check=math.floor(first_check) - self.epoch,
+            kill_latency=0.0 if all_instants else KILL_LATENCY,
             first_calculation=self._first_calculation(),
         )
 
@@ -253,10 +258,20 @@ class Case:
         alone, also shared ones, while a job completes there.
         """
         nodes = expand_hosts(job.nodes) if job.nodes else []
-        release = self.truth.log.release(nodes, job.end_date)
-        delay = COMPLETION_DELAY if release is None else release - job.end_date
-        uses = [date for node in nodes for date in self._uses.get(node, ()) if date >= job.end_date]
-        return min([delay, *((date - job.end_date) / 2 for date in uses)])
+        release = self.truth.log.release(job.job_id, nodes, job.end_date)
+        if release is None and job.is_timed_out:
+            release = self._end_of_kill(job.end_date)
+        delay = COMPLETION_DELAY
+        if release is not None:
+            delay = max(0.0, release - _RESOLUTION - job.end_date)
+        uses = [date - job.end_date for node in nodes for date in self._uses.get(node, ())]
+        return min([delay, *(use / 2 for use in uses if 0 <= use < delay)])
+
+    def _end_of_kill(self, date: float) -> float:
+        """Return when a job that was killed then was over: it asks for a pass at once."""
+        i = bisect.bisect_right(self._at_once, date)
+        found = self._at_once[i] if i < len(self._at_once) else math.inf
+        return found if found < date + _LONGEST_KILL else date + KILL_LATENCY
 
     def _date(self, date: float, clocks: Clocks) -> float:
         """Return a date of the run; BSC's simulator has whole seconds, as accounting does."""

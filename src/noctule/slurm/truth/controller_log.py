@@ -27,6 +27,7 @@ _LINES = {
     "time limit": re.compile(rf"Time limit exhausted for {_JOB}"),
     "end": re.compile(rf"_job_complete: {_JOB}.* done"),
     "answer": re.compile(r"node_did_resp (?P<node>\S+)"),
+    "epilogue": re.compile(rf"_slurm_rpc_epilog_complete: {_JOB} Node="),
     "calculation": re.compile(r"PRIO: (Decay factor over|Fair Tree fairshare algorithm, starting)"),
 }
 _QUARTER_HOUR = 900
@@ -62,9 +63,17 @@ class ControllerLog:
     ends: dict[int, float] = field(default_factory=dict)
     answers: dict[str, list[float]] = field(default_factory=dict)
     calculations: list[float] = field(default_factory=list)
+    epilogues: dict[int, float] = field(default_factory=dict)
 
-    def release(self, nodes: Iterable[str], end: float) -> float | None:
-        """Return when the last of a job's nodes answered that nothing of it is left, if told."""
+    def release(self, job: int, nodes: Iterable[str], end: float) -> float | None:
+        """Return when the last of a job's nodes told that nothing of it is left, if it is known.
+
+        Nodes answer so when they are asked after an end; after a kill they tell it later.
+        """
+        if job in self.epilogues:
+            return self.epilogues[job]
+        if job in self.time_limits:
+            return None
         found = [next((d for d in self.answers.get(n, ()) if d >= end), None) for n in nodes]
         known = [date for date in found if date is not None]
         return max(known) if known and len(known) == len(found) else None
@@ -88,6 +97,7 @@ class ControllerLog:
             moved(self.ends),
             {node: [date + seconds for date in dates] for node, dates in self.answers.items()},
             [date + seconds for date in self.calculations],
+            moved(self.epilogues),
         )
 
 
@@ -158,6 +168,8 @@ def _enter(log: ControllerLog, date: float, kind: str, match: re.Match[str]) -> 
             log.submissions.setdefault(job, date)
         elif kind == "end":
             log.ends[job] = date
+        elif kind == "epilogue":
+            log.epilogues[job] = date
         elif kind == "time limit":
             log.time_limits.setdefault(job, date)
         else:

@@ -51,14 +51,18 @@ def _n_ticks(gap: float, period: float) -> int:
 
 
 def _ticks_with_pass(passes: Sequence[MainPass], spacing: int) -> list[float]:
-    found = []
-    last = -math.inf
-    for one in passes:
-        second = math.floor(one.date)
-        if one.is_full or second - last >= spacing:
-            found.append(one.date)
-        last = second
-    return found or [passes[0].date]
+    others = set(passes_at_once(passes, spacing=spacing))
+    return [one.date for one in passes if one.date not in others] or [passes[0].date]
+
+
+def passes_at_once(passes: Sequence[MainPass], *, spacing: int = 3) -> list[float]:
+    """Return the dates of passes that come too soon after another for a tick."""
+    seconds = [-math.inf, *(math.floor(one.date) for one in passes)]
+    return [
+        one.date
+        for one, (last, second) in zip(passes, pairwise(seconds), strict=True)
+        if not one.is_full and second - last < spacing
+    ]
 
 
 def _period(dates: Sequence[float]) -> float:
