@@ -90,6 +90,12 @@ void bind_settings(nb::module_& module) {
             },
             nb::arg("nodes"), nb::arg("level"), nb::arg("parent").none(), "Add a switch.")
         .def(
+            "keep_on",
+            [](Settings& settings, const HostSet& nodes, std::uint32_t n) {
+                settings.kept_nodes.push_back({node_set(settings, nodes), n});
+            },
+            nb::arg("nodes"), nb::arg("n"), "Never switch off the first idle ones of nodes.")
+        .def(
             "set_parameters",
             [](Settings& settings, const Numbers& numbers) {
                 set_fields(settings.parameters, numbers);

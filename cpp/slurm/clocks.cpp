@@ -121,6 +121,8 @@ void BackfillClock::look_until(double date, double last_update) {
     }
 }
 
+void BackfillClock::looked(double date) { wake_near(date + 1.0); }
+
 void BackfillClock::skip_until(double date, double last_update) {
     for (double time = next(last_update); time < date; time = next(last_update)) {
         ran(time, time);

@@ -95,6 +95,8 @@ class BackfillClock {
     // something has to change first. All in the time of the run.
     double next(double last_update);
     void ran(double begin, double end);
+    // At a date something else than the interval held it back: it looks again a second later.
+    void looked(double date);
     // Looks in vain until a date.
     void look_until(double date, double last_update);
     // The same, with passes that find no jobs.

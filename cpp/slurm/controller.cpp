@@ -117,6 +117,11 @@ std::optional<Refusal> Controller::find_refusal(JobIndex job, Seconds now) {
 void Controller::refuse(const Moment& moment, JobIndex job, Refusal why) {
     ++n_refused_[static_cast<std::size_t>(why)];
     status_[job].phase = JobStatus::Phase::ended;
+    if (const BlockingLimit* limit = limits_->blocked_by(job); why == Refusal::accounting) {
+        const std::string name = limit->name + " of " + limit->whose;
+        ++n_refused_by_[name];
+        moment.decisions.set_metadata(job, name);
+    }
     moment.decisions.reject(job);
 }
 
@@ -256,7 +261,6 @@ void Controller::end(const Moment& moment, JobIndex job) {
     if (status.phase != JobStatus::Phase::running) {
         return;
     }
-    last_end_ = moment.now;
     due_.erase({kill_date(job), job});
     // A job that is sent away will come back.
     const bool comes_back = !requeued_.empty() && requeued_.contains(moment.view.origin(job));
@@ -272,6 +276,7 @@ void Controller::end(const Moment& moment, JobIndex job) {
     touch(moment.now);
     if (moment.view.is_completing(job)) {
         count_completing(job, 1);
+        completing_.emplace(job, moment.now);
     } else {
         const NodeSet nodes = std::move(held_.at(job).nodes);
         held_.erase(job);
@@ -306,6 +311,7 @@ void Controller::count_completing(JobIndex job, int change) {
 void Controller::free_nodes(JobIndex job, Seconds now) {
     if (held_.contains(job)) {
         count_completing(job, -1);
+        completing_.erase(job);
         const NodeSet nodes = std::move(held_.at(job).nodes);
         held_.erase(job);
         let_idle(nodes, now);

@@ -202,9 +202,9 @@ class Controller {
     bool has_owners() const { return has_owners_; }
     std::size_t n_running() const { return n_running_; }
     // Whether CompleteWait holds schedulers back.
-    bool waits_for_completion(Seconds now) const {
-        return now - last_end_ < parameters().complete_wait && !nodes_.completing.empty();
-    }
+    bool waits_for_completion(Seconds now) const;
+    // The nodes of the partitions whose jobs do that.
+    NodeSet nodes_in_completion(Seconds now) const;
     // Refuses all pending jobs: nothing will ever start them.
     void give_up(const Moment& moment);
     // Whether no pending job waits for a date of its own.
@@ -229,6 +229,7 @@ class Controller {
     std::uint32_t asked_nodes(const Request& request) const;
     bool violates_limits(const Request& request, std::uint32_t partition) const;
     void refuse(const Moment& moment, JobIndex job, Refusal why);
+    std::string named_limits() const;
     bool is_independent(const Moment& moment, JobIndex job);
     bool is_throttled(const Request& request) const;
     enum class Verdict : std::uint8_t { met, open, never };
@@ -236,6 +237,9 @@ class Controller {
     void count_licenses(const Request& request, int change);
     NodeSet nodes_of(const HostSet& hosts) const;
     void count_completing(JobIndex job, int change);
+    bool completes_lately(Seconds ended, Seconds now) const {
+        return parameters().complete_wait > 0 && now - ended <= parameters().complete_wait;
+    }
     Seconds kill_date(JobIndex job) const;
     // The second in which a job that was just started begins: when its nodes are on.
     Seconds wake_nodes(const Moment& moment, JobIndex job, const NodeSet& nodes);
@@ -283,7 +287,8 @@ class Controller {
         NodeSet nodes;
         bool whole;
     };
-    std::map<JobIndex, Held> held_; // by running and completing jobs
+    std::map<JobIndex, Held> held_;          // by running and completing jobs
+    std::map<JobIndex, Seconds> completing_; // jobs, and when they ended
     std::unordered_map<std::uint32_t, std::uint32_t> running_tasks_;      // by array
     std::unordered_map<std::uint64_t, std::vector<JobIndex>> singletons_; // by user and name
     std::vector<Window> windows_;
@@ -295,9 +300,9 @@ class Controller {
     std::set<JobIndex> requeued_;                          // first attempts of jobs sent away
     Seconds last_update_ = 0;
     std::uint64_t n_changes_ = 0;
-    Seconds last_end_ = 0;
     std::size_t n_running_ = 0;
     std::uint64_t n_refused_[n_refusals] = {};
+    std::map<std::string, std::uint64_t> n_refused_by_; // limits of accounting
     std::uint64_t n_late_ = 0;
     std::uint64_t n_beyond_resume_rate_ = 0; // jobs that boot more nodes than that
     std::uint64_t n_not_given_ = 0;          // starts whose nodes were not free

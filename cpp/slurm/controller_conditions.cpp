@@ -168,6 +168,21 @@ Seconds Controller::keep_usable(JobIndex job, Seconds start, Seconds duration,
     return later;
 }
 
+bool Controller::waits_for_completion(Seconds now) const {
+    return std::ranges::any_of(
+        completing_, [&](const auto& ended) { return completes_lately(ended.second, now); });
+}
+
+NodeSet Controller::nodes_in_completion(Seconds now) const {
+    NodeSet nodes(settings_->n_nodes());
+    for (const auto& [job, ended] : completing_) {
+        if (completes_lately(ended, now)) {
+            nodes |= partition(status_[job].partition).nodes;
+        }
+    }
+    return nodes;
+}
+
 std::optional<Seconds> Controller::reservation_begin(JobIndex job) const {
     for (std::size_t i = 0; i < windows_.size(); ++i) {
         if (windows_[i].is_reservation && known_windows_[i] == requests_[job].reservation) {
@@ -177,13 +192,22 @@ std::optional<Seconds> Controller::reservation_begin(JobIndex job) const {
     return std::nullopt;
 }
 
+// The limits by which jobs were refused, each with how many it refused.
+std::string Controller::named_limits() const {
+    std::string text;
+    for (const auto& [name, n] : n_refused_by_) {
+        text += (text.empty() ? "" : ", ") + name + " (" + std::to_string(n) + ")";
+    }
+    return text;
+}
+
 std::vector<std::string> Controller::warnings() const {
     static constexpr const char* why[n_refusals] = {
         "ask for what their partitions can never give, and were refused",
         "exceed the limits of all their partitions, would wait for ever, and were refused",
         "are held and never released, and were refused",
         "depend on jobs that did not end as they should, and were refused",
-        "exceed limits of accounting, and were refused",
+        "exceed limits of accounting, and were refused: ",
         "waited for days on an empty machine without starting, and were refused",
     };
     std::vector<std::string> told;
@@ -193,7 +217,8 @@ std::vector<std::string> Controller::warnings() const {
         }
     };
     for (std::size_t i = 0; i < n_refusals; ++i) {
-        tell(n_refused_[i], why[i]);
+        const bool is_named = i == static_cast<std::size_t>(Refusal::accounting);
+        tell(n_refused_[i], why[i] + (is_named ? named_limits() : ""));
     }
     tell(n_beyond_resume_rate_, "boot more nodes than ResumeRate allows in a minute: all at once");
     tell(n_not_given_, "ran already when the record begins, but their nodes were not free here");

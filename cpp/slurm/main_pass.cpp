@@ -25,6 +25,9 @@ void MainPass::run(const Moment& moment, double time, bool full) {
     out_of_licenses_ = false;
     tells_reasons_ = false;
     evictions_.begin_pass();
+    if (controller_.parameters().reduce_completing_frag) {
+        close_completing(moment.now);
+    }
     std::size_t i = 0;
     std::string_view over;
     for (; i < queue.records().size() && anything_left(); ++i) {
@@ -36,7 +39,7 @@ void MainPass::run(const Moment& moment, double time, bool full) {
         if (controller_.request(record.job).het != none) {
             // backfilling starts it, with its other components
             controller_.reasons().note(record.job, Reason::resources);
-            close(record);
+            close(record.partition);
             continue;
         }
         if (over = look_at(moment, record, full); !over.empty()) {
@@ -153,7 +156,7 @@ MainPass::Outcome MainPass::try_record(const Moment& moment, const QueueRecord& 
     if (candidates_.count() < request.min_nodes) {
         controller_.reasons().note(job, Reason::resources);
         tells_reasons_ = true;
-        close(record); // whoever it is
+        close(record.partition); // whoever it is
         return Outcome::busy;
     }
     if (!controller_.has_licenses(request)) {
@@ -232,13 +235,26 @@ void MainPass::hold_back(const Moment& moment, const QueueRecord& record, bool i
     } else if (is_busy && record.reserved) {
         failed_reservations_.push_back(request.reservation);
     } else if (is_busy && !closes_nothing(moment, record)) {
-        close(record);
+        close(record.partition);
     }
 }
 
-void MainPass::close(const QueueRecord& record) {
-    closed_[record.partition] = true;
-    available_ -= controller_.partition(record.partition).nodes;
+void MainPass::close(std::uint32_t partition) {
+    closed_[partition] = true;
+    available_ -= controller_.partition(partition).nodes;
+}
+
+// All partitions that share nodes with one of a job that still completes.
+void MainPass::close_completing(Seconds now) {
+    const NodeSet nodes = controller_.nodes_in_completion(now);
+    for (std::uint32_t p = 0; p < closed_.size(); ++p) {
+        const Partition& partition = controller_.partition(p);
+        const bool starts_jobs =
+            partition.state == PartitionState::up || partition.state == PartitionState::drain;
+        if (starts_jobs && partition.nodes.intersects(nodes)) {
+            close(p);
+        }
+    }
 }
 
 } // namespace noctule::slurm

@@ -26,7 +26,8 @@ class MainPass {
     Outcome try_record(const Moment& moment, const QueueRecord& record);
     bool waits_for_others(const Trial& trial, std::uint32_t partition) const;
     void hold_back(const Moment& moment, const QueueRecord& record, bool is_busy);
-    void close(const QueueRecord& record);
+    void close(std::uint32_t partition);
+    void close_completing(Seconds now);
     bool closes_nothing(const Moment& moment, const QueueRecord& record) const;
     bool anything_left() const;
 

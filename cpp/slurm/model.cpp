@@ -177,7 +177,8 @@ void Model::run_main(const Moment& moment, bool full) {
     full |= std::exchange(postponed_is_full_, false);
     postponed_ = infinity;
     last_main_ = now;
-    if (controller_.queue().empty() || controller_.waits_for_completion(moment.now)) {
+    if (controller_.queue().empty() || (!controller_.parameters().reduce_completing_frag &&
+                                        controller_.waits_for_completion(moment.now))) {
         return;
     }
     main_.run(moment, now, full);
@@ -229,9 +230,12 @@ void Model::run_clocks(const Moment& moment) {
     if (resume_ <= now) {
         run_backfill(moment);
     } else if (!backfill_.is_under_way() && !controller_.queue().empty() &&
-               !controller_.waits_for_completion(moment.now) &&
                backfill_clock_.next(run_time(controller_.last_update())) <= now) {
-        run_backfill(moment);
+        if (controller_.waits_for_completion(moment.now)) {
+            backfill_clock_.looked(now);
+        } else {
+            run_backfill(moment);
+        }
     }
 }
 

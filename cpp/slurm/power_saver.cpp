@@ -23,7 +23,7 @@ PowerSaver::PowerSaver(const Settings& settings)
     : settings_(settings), state_(settings.nodes.size(), State::on),
       since_(settings.nodes.size(), 0), resumed_(settings.nodes.size(), 0),
       booted_(settings.nodes.size(), 0), n_resumed_(settings.nodes.size(), 0),
-      off_(settings.n_nodes()) {
+      idle_nodes_(settings.n_nodes()), held_back_(settings.n_nodes()), off_(settings.n_nodes()) {
     is_used_ = std::ranges::any_of(settings.nodes,
                                    [](const Node& node) { return node.suspend_time >= 0; });
 }
@@ -36,12 +36,24 @@ void PowerSaver::begin(Seconds now) {
 }
 
 void PowerSaver::free(NodeIndex node, Seconds now) {
-    const Seconds patience = settings_.nodes[node].suspend_time;
-    if (patience >= 0 && state_[node] == State::on) {
-        idle_.erase({since_[node] + patience + 1, node});
-        since_[node] = now;
-        idle_.emplace(now + patience + 1, node); // it must be idle for longer
+    if (state_[node] != State::on) {
+        return;
     }
+    end_idling(node);
+    since_[node] = now;
+    idle_nodes_.add(node);
+    if (settings_.nodes[node].suspend_time >= 0) {
+        idle_.emplace(idle_too_long(node), node);
+    }
+    // It may stay on in place of one that did.
+    held_back_.for_each([&](NodeIndex other) { idle_.emplace(idle_too_long(other), other); });
+    held_back_.clear();
+}
+
+void PowerSaver::end_idling(NodeIndex node) {
+    idle_.erase({idle_too_long(node), node});
+    idle_nodes_.remove(node);
+    held_back_.remove(node);
 }
 
 void PowerSaver::end_sleep(NodeIndex node, Seconds now) {
@@ -60,7 +72,7 @@ PowerSaver::Boots PowerSaver::use(const NodeSet& nodes, Seconds now,
     Boots boots;
     nodes.for_each([&](NodeIndex node) {
         if (state_[node] == State::on) {
-            idle_.erase({since_[node] + settings_.nodes[node].suspend_time + 1, node});
+            end_idling(node);
             return;
         }
         end_sleep(node, now);
@@ -82,7 +94,7 @@ void PowerSaver::lose(NodeIndex node, Seconds now) {
     booted_[node] = 0;
     switch (state_[node]) {
     case State::on:
-        idle_.erase({since_[node] + settings_.nodes[node].suspend_time + 1, node});
+        end_idling(node);
         break;
     case State::down:
         std::erase_if(returning_, [&](const auto& due) { return due.second == node; });
@@ -94,8 +106,35 @@ void PowerSaver::lose(NodeIndex node, Seconds now) {
     }
 }
 
+// The first idle ones of each list of nodes of which some stay on.
+NodeSet PowerSaver::kept_on() const {
+    NodeSet kept(settings_.n_nodes());
+    for (const Settings::KeptNodes& list : settings_.kept_nodes) {
+        std::uint32_t n_left = list.n;
+        (list.nodes & idle_nodes_).for_each([&](NodeIndex node) {
+            if (n_left > 0) {
+                kept.add(node);
+                --n_left;
+            }
+        });
+    }
+    return kept;
+}
+
+std::vector<NodeIndex> PowerSaver::take_tired(Seconds now) {
+    const NodeSet kept = kept_on();
+    std::vector<NodeIndex> tired = take_due(idle_, now);
+    std::erase_if(tired, [&](NodeIndex node) {
+        if (kept.contains(node)) {
+            held_back_.add(node);
+        }
+        return kept.contains(node);
+    });
+    std::ranges::sort(tired); // Slurm goes through the nodes in their order
+    return tired;
+}
+
 std::vector<NodeIndex> PowerSaver::scan(Seconds now) {
-    std::vector<NodeIndex> chosen;
     const auto rate = settings_.parameters.suspend_rate;
     // Of each scan meanwhile, which found nothing, and of this one.
     for (Seconds left = std::min<Seconds>(now - last_scan_, 600); left > 0; left -= scan_period) {
@@ -105,14 +144,13 @@ std::vector<NodeIndex> PowerSaver::scan(Seconds now) {
     const std::uint32_t n_allowed =
         rate == 0 ? settings_.n_nodes()
                   : rate - std::min(rate, static_cast<std::uint32_t>(n_recent_ + 0.5));
-    // Slurm goes through the nodes in their order.
-    for (auto at = idle_.begin(); at != idle_.end() && at->first <= now; ++at) {
-        chosen.push_back(at->second);
+    std::vector<NodeIndex> chosen = take_tired(now);
+    while (chosen.size() > n_allowed) {
+        idle_.emplace(idle_too_long(chosen.back()), chosen.back());
+        chosen.pop_back();
     }
-    std::ranges::sort(chosen);
-    chosen.resize(std::min<std::size_t>(chosen.size(), n_allowed));
     for (const NodeIndex node : chosen) {
-        idle_.erase({since_[node] + settings_.nodes[node].suspend_time + 1, node});
+        end_idling(node);
         state_[node] = State::going_off;
         since_[node] = now;
         going_off_.emplace(now + settings_.nodes[node].suspend_timeout, node);
@@ -152,7 +190,7 @@ std::vector<NodeIndex> PowerSaver::give_up(Seconds now) {
         } else if (parameters.repair_seconds != no_date) {
             returning_.emplace(now + parameters.repair_seconds, node);
         }
-        idle_.erase({since_[node] + settings_.nodes[node].suspend_time + 1, node});
+        end_idling(node);
         state_[node] = State::down;
     }
     totals_.n_failed += found.size();

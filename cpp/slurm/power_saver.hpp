@@ -65,6 +65,13 @@ class PowerSaver {
 
     static std::vector<NodeIndex> take_due(Dates& dates, Seconds now);
     void end_sleep(NodeIndex node, Seconds now);
+    // From when on it may be switched off.
+    Seconds idle_too_long(NodeIndex node) const {
+        return since_[node] + settings_.nodes[node].suspend_time + 1;
+    }
+    void end_idling(NodeIndex node);
+    NodeSet kept_on() const;
+    std::vector<NodeIndex> take_tired(Seconds now);
     bool draw_failure(NodeIndex node);
     Seconds give_up_date(NodeIndex node) const {
         return resumed_[node] + settings_.nodes[node].resume_timeout + 1;
@@ -78,10 +85,12 @@ class PowerSaver {
     std::vector<Seconds> resumed_; // when it was last switched on
     std::vector<Seconds> booted_;  // when that was to be over; no_date: never
     std::vector<std::uint32_t> n_resumed_;
-    Dates idle_;      // by the date at which they are due
-    Dates going_off_; // by the date at which they are off
-    Dates late_;      // boots that take too long, by the date at which that is seen
-    Dates returning_; // nodes that are down, by the date at which they come back
+    Dates idle_;         // by the date at which they are due
+    Dates going_off_;    // by the date at which they are off
+    Dates late_;         // boots that take too long, by the date at which that is seen
+    Dates returning_;    // nodes that are down, by the date at which they come back
+    NodeSet idle_nodes_; // that are on, and not lost
+    NodeSet held_back_;  // that would be due, but stay on while no other of their list is idle
     NodeSet off_;
     Seconds last_scan_ = 0;
     double n_recent_ = 0.0; // switched off in the last minute, older ones counting less

@@ -183,6 +183,12 @@ struct Settings {
         std::uint32_t parent = none;
     };
     std::vector<Switch> switches = {};
+    // Lists of nodes of which the first idle ones are never switched off, and how many.
+    struct KeptNodes {
+        NodeSet nodes;
+        std::uint32_t n;
+    };
+    std::vector<KeptNodes> kept_nodes = {};
     Parameters parameters = {};
     PriorityParameters priority = {};
     Accounting accounting = {};

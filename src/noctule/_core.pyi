@@ -1402,6 +1402,9 @@ class SlurmSettings:
     def add_switch(self, nodes: HostSet, level: int, parent: int | None) -> None:
         """Add a switch."""
 
+    def keep_on(self, nodes: HostSet, n: int) -> None:
+        """Never switch off the first idle ones of nodes."""
+
     def set_parameters(self, numbers: Mapping[str, float]) -> None:
         """Set parameters of the schedulers by their names."""
 

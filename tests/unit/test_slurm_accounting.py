@@ -33,8 +33,8 @@ User - 'bob':Fairshare=1
 """
 
 
-def starts(conf, jobs, accounts=ACCOUNTS, **changes):
-    """Run (user, submit time, runtime, changes of the request) and return whole starts in order.
+def simulated(conf, jobs, accounts=ACCOUNTS, **changes):
+    """Run (user, submit time, runtime, changes of the request).
 
     The run begins at a date of the epoch, as those of sites do.
     """
@@ -46,7 +46,7 @@ def starts(conf, jobs, accounts=ACCOUNTS, **changes):
         Request(**{"user": user, "limit": 10, "max_nodes": 1, **asked})
         for user, _, _, asked in jobs
     )
-    schedule, model = simulate_slurm(
+    return simulate_slurm(
         workload,
         settings_from(parse_conf(conf)),
         requests,
@@ -54,6 +54,11 @@ def starts(conf, jobs, accounts=ACCOUNTS, **changes):
         clocks=Clocks(**{"first_tick": 0.5, "tick_period": 1.0, "first_backfill": 1e6, **changes}),
         epoch=1_700_000_000,
     )
+
+
+def starts(conf, jobs, accounts=ACCOUNTS, **changes):
+    """Run jobs and return whole starts in order."""
+    schedule, model = simulated(conf, jobs, accounts, **changes)
     rows = zip(
         schedule.column("job_id").tolist(), schedule.column("start_time").tolist(), strict=True
     )
@@ -204,3 +209,23 @@ def test_as_many_jobs_start_together_as_cores_and_memory_allow(asked, together):
     jobs = [("ann", 0.0, 50.0, {"max_nodes": None, **asked})] * 6
     found, _ = starts(SHARED, jobs, accounts=None)
     assert found.count(found[0]) == together
+
+
+def test_limits_that_refuse_jobs_are_named_with_the_jobs_that_they_refused():
+    # ann's second and third jobs are over her own limit, bob's third over that of the QOS
+    users = ["ann", "ann", "bob", "ann", "bob", "bob"]
+    accounts = ACCOUNTS.replace("'ann':", "'ann':MaxSubmitJobs=1:")
+    schedule, _ = simulated(
+        LINEAR + "AccountingStorageEnforce=limits\n",
+        [(user, 0.1 * i, 50.0, {}) for i, user in enumerate(users)],
+        accounts + "QOS - 'normal':MaxSubmitJobsPerUser=2\n",
+    )
+    assert [note for note in schedule.notes if "refused" in note] == [
+        "slurm: 3 jobs: exceed limits of accounting, and were refused: "
+        "AssocMaxSubmitJobLimit of ann (2), QOSMaxSubmitJobPerUserLimit of normal (1)"
+    ]
+    named = dict(zip(schedule.jobs["job_id"], schedule.jobs["metadata"], strict=True))
+    assert [named[i] for i in (1, 3, 5)] == [
+        *["AssocMaxSubmitJobLimit of ann"] * 2,
+        "QOSMaxSubmitJobPerUserLimit of normal",
+    ]

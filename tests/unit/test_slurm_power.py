@@ -5,14 +5,18 @@ Clocks are those of test_slurm_model; the power thread looks every ten seconds.
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from slurm_cases import SAVING
 from test_slurm_model import Asked, run, settings, starts
 
+from noctule.errors import InputError
 from noctule.platform import Platform, PowerModel
-from noctule.slurm.model.power import NEVER, suspend_times
+from noctule.slurm.conf.settings import SlurmSettings
+from noctule.slurm.model.power import NEVER, KeptNodes, kept_nodes, suspend_times
 from noctule.slurm.site.boots import Boots
 
 
@@ -83,6 +87,41 @@ def test_nodes_and_partitions_may_be_exempt_and_have_times_of_their_own():
         more=SAVING + "SuspendExcNodes=n3\nSuspendExcParts=kept\n",
     )
     assert suspend_times(conf) == [30, 90, NEVER, NEVER]
+
+
+def suspended(conf: SlurmSettings, *jobs: Asked) -> object:
+    return run(conf, jobs, boots=Boots(1.0))[1].statistics()["suspended"]
+
+
+def test_of_a_list_with_a_number_so_many_idle_nodes_stay_on():
+    # at the look of 70 n1 and n2 are kept, n3 and n4 switched off
+    assert (
+        suspended(settings(4, more=SAVING + "SuspendExcNodes=n[1-3]:2\n"), Asked(80.0, 2, 1)) == 2
+    )
+
+
+def test_a_node_that_was_kept_on_is_switched_off_once_one_before_it_is_idle():
+    # A has n1 until 130.25: at the look of 70 n2 and n3 are kept, n4 is switched off. From then on
+    # n1 and n2 are the first idle ones, so that n3 goes. B ends at 162.25
+    conf = settings(4, more=SAVING + "SuspendExcNodes=n[1-4]:2\n")
+    keeps_n1 = Asked(1.0, 129, 1, limit=5, more={"required_nodes": "n1"})
+    told = run(conf, [keeps_n1, Asked(160.0, 2, 1)], boots=Boots(1.0))[1].statistics()
+    assert told["suspended_node_seconds"] == (162 - 70) + (162 - 130)
+
+
+def test_of_several_lists_each_has_its_number_and_the_last_may_go_without():
+    conf = settings(5, more=SAVING + "SuspendExcNodes=n1,n[2-3]:1,n4\n")
+    assert kept_nodes(conf) == [KeptNodes((0, 1, 2), 1)]
+    assert suspend_times(conf) == [60, 60, 60, NEVER, 60]
+
+
+@pytest.mark.parametrize("count", ["0", "4", "two"])
+def test_a_number_of_nodes_that_the_list_does_not_have_is_refused(count):
+    said = (
+        f"SuspendExcNodes: n[1-3]: got '{count}', expected how many of these nodes stay on, from 1"
+    )
+    with pytest.raises(InputError, match=re.escape(said)):
+        kept_nodes(settings(4, more=SAVING + f"SuspendExcNodes=n[1-3]:{count}\n"))
 
 
 def test_energy_is_that_of_the_platform_whose_states_are_told():

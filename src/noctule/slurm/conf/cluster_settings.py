@@ -270,7 +270,9 @@ class PowerSaving(Section):
     resume_timeout: int = setting("ResumeTimeout", SECONDS, 60, "Of switching on.")
     suspend_program: str = setting("SuspendProgram", TEXT, "", "Without it nothing is switched.")
     resume_program: str = setting("ResumeProgram", TEXT, "", "Without it nothing is switched.")
-    exempt_nodes: str = setting("SuspendExcNodes", TEXT, "", "Nodes that stay on.")
+    exempt_nodes: str = setting(
+        "SuspendExcNodes", TEXT, "", "Nodes that stay on; n[1-9]:2 keeps two idle ones."
+    )
     exempt_partitions: tuple[str, ...] = setting(
         "SuspendExcParts", WORDS, (), "Partitions whose nodes stay on."
     )

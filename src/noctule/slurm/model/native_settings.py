@@ -10,7 +10,7 @@ from noctule.slurm.conf.partitions import Partition
 from noctule.slurm.conf.settings import SlurmSettings
 from noctule.slurm.conf.topology import Topology
 from noctule.slurm.jobs.requests import NO_LIMIT
-from noctule.slurm.model.power import suspend_times, switching_timeouts
+from noctule.slurm.model.power import kept_nodes, suspend_times, switching_timeouts
 from noctule.slurm.site.boots import USUAL_BOOTS, Boots
 
 #: Numbers that stand for "no bound" in the core.
@@ -117,6 +117,8 @@ def core_settings(
         core.add_constraint(_host_set(nodes))
     for switch in topology.switches if topology is not None else ():
         core.add_switch(_host_set(switch.nodes), switch.level, switch.parent)
+    for kept in kept_nodes(settings):
+        core.keep_on(_host_set(kept.nodes), kept.n)
     core.set_parameters(_parameters(settings, bsc=bsc))
     core.set_parameters({"boot_failures": boots.failures, "boot_seed": seed})
     if boots.repair is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+from noctule.errors import InputError
 from noctule.platform import HostKind, Hosts, Platform, PowerModel
 from noctule.simulation_options import OptionValues
 from noctule.slurm.conf.settings import SlurmSettings
@@ -18,7 +20,8 @@ def suspend_times(settings: SlurmSettings) -> list[int]:
     power = settings.power
     if not (power.suspend_program and power.resume_program):
         return [NEVER] * len(settings.nodes)
-    exempt = {*_exempt_nodes(settings)}
+    lists = [kept.nodes for kept in _lists_of_kept(settings) if kept.n == len(kept.nodes)]
+    exempt = {node for nodes in lists for node in nodes}
     for partition in settings.partitions:
         if partition.name in power.exempt_partitions:
             exempt.update(partition.nodes)
@@ -68,23 +71,32 @@ def _longest(times: list[int | None]) -> int | None:
     return max(finite) if len(finite) == len(times) else None
 
 
-def _exempt_nodes(settings: SlurmSettings) -> tuple[int, ...]:
-    """Return the nodes of SuspendExcNodes; of `n[1-9]:2`, which keeps two of them on, all."""
-    text = settings.power.exempt_nodes
-    names = ",".join(part.rpartition(":")[0] or part for part in _split(text))
-    return tuple(settings.node_table.indices(names, "SuspendExcNodes")) if names else ()
+@dataclass(frozen=True, slots=True)
+class KeptNodes:
+    """Nodes of SuspendExcNodes: so many idle ones of them stay on, the first."""
+
+    nodes: tuple[int, ...]
+    n: int
 
 
-def _split(text: str) -> list[str]:
-    """Split at commas that are not within brackets."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter == "[") - (letter == "]")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
+def kept_nodes(settings: SlurmSettings) -> list[KeptNodes]:
+    """Return the lists of SuspendExcNodes of which not all nodes stay on."""
+    return [kept for kept in _lists_of_kept(settings) if kept.n < len(kept.nodes)]
+
+
+def _lists_of_kept(settings: SlurmSettings) -> Iterator[KeptNodes]:
+    """Yield the lists of `n[1-9]:2,n[10-20]:3`; one without a number is kept on as a whole."""
+    rest = settings.power.exempt_nodes
+    while rest:
+        names, _, rest = rest.partition(":")
+        count, _, rest = rest.partition(",")
+        nodes = settings.node_table.indices(names, "SuspendExcNodes")
+        if count and not (count.isdecimal() and 0 < int(count) <= len(nodes)):
+            raise InputError(
+                f"SuspendExcNodes: {names}: got {count!r}, expected how many of these nodes stay "
+                f"on, from 1 to {len(nodes)}"
+            )
+        yield KeptNodes(nodes, int(count or len(nodes)))
 
 
 def sleeping_platform(
