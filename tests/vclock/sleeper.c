@@ -129,6 +129,23 @@ static void *sleep_alone(void *seconds) {
     return NULL;
 }
 
+static void *wait_for_ever(void *unused) {
+    for (;;) pause();
+    return unused;
+}
+
+/* Looks at the clock every few microseconds, while many others wait. */
+static void restless(long seconds) {
+    struct timespec little = {0, 20000};
+    long long end = nanoseconds(CLOCK_MONOTONIC) + seconds * 1000000000LL;
+    for (int i = 0; i < 100; ++i) {
+        pthread_t other;
+        pthread_create(&other, NULL, wait_for_ever, NULL);
+    }
+    while (nanoseconds(CLOCK_MONOTONIC) < end) nanosleep(&little, NULL);
+    tell(nanoseconds(CLOCK_MONOTONIC));
+}
+
 static void family(int elsewhere) {
     for (int i = 0; i < 2; ++i) {
         pid_t child = fork();
@@ -174,6 +191,9 @@ int main(int count, char **arguments) {
         pthread_exit(NULL);
     } else if (!strcmp(how, "threads")) {
         threads();
+    } else if (!strcmp(how, "restless")) {
+        restless(seconds);
+        exit(0);
     } else if (!strcmp(how, "environment")) {
         for (char **setting = environ; *setting; ++setting) puts(*setting);
         for (int i = 2; i < count; ++i) puts(arguments[i]);

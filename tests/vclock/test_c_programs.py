@@ -1,9 +1,12 @@
 """Small C programs: what they read, how they wait, what they get back."""
 
 import hashlib
+import tempfile
 
 import pytest
-from virtual_runs import SECOND, START, UPTIME, printed_numbers, run_to_end
+from virtual_runs import SECOND, START, UPTIME, follow_timers, printed_numbers, run_to_end
+
+from noctule.vclock.program import VirtualProgram
 
 
 def test_all_clocks_show_the_start(sleeper):
@@ -91,3 +94,15 @@ def test_the_random_bytes_of_the_kernel_can_be_fixed(sleeper):
 def test_environment_and_arguments_arrive_as_they_are(sleeper):
     text, _ = run_to_end([sleeper, "environment", "a b", "", "ö"], env={"A": "b=c", "B": ""})
     assert text.splitlines() == ["A=b=c", "B=", "a b", "", "ö"]
+
+
+def test_a_thread_that_looks_at_the_clock_all_the_time_does_not_keep_others_from_rest(sleeper):
+    with tempfile.TemporaryFile() as output:
+        with VirtualProgram([sleeper, "restless", "10"], stdout=output) as program:
+            for second in range(1, 11):
+                idle = program.settle(timeout=60)
+                assert 0 < idle.next_timer <= 0.000_02
+                program.advance(second)
+            assert "exit status 0" in follow_timers(program)
+        output.seek(0)
+        assert int(output.read()) == UPTIME + 10 * SECOND

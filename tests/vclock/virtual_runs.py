@@ -25,7 +25,7 @@ def follow_timers(program):
     """Let time pass from timer to timer until the program has ended; how."""
     try:
         while True:
-            idle = program.settle(timeout=10)
+            idle = program.settle(timeout=60)
             program.advance(program.now + idle.next_timer)
     except ProgramError as ended:
         return str(ended)

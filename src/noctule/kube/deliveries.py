@@ -42,17 +42,13 @@ class Counts(NamedTuple):
     received: int
 
 
-class Connected(Protocol):
-    """A connected socket, as far as asyncio lends one."""
+class Connection(Protocol):
+    """Our end of a connection: bytes that were written to it and read from it, and both ports."""
 
-    def getsockopt(self, level: int, name: int, size: int, /) -> bytes:
-        """Ask the kernel about it."""
-
-    def getpeername(self) -> tuple[str, int]:
-        """Where its other end is."""
-
-    def getsockname(self) -> tuple[str, int]:
-        """Where it is itself."""
+    given: int
+    received: int
+    port: int
+    remote_port: int
 
 
 class Deliveries:
@@ -65,8 +61,8 @@ class Deliveries:
         self._opened = ExitStack()
         self._kernel: socket.socket | None = None
         self._backlog = -1
-        self._ends: Sequence[Connected] = []
-        self._questions: list[bytes] = []
+        self._asked: Sequence[Connection] = []
+        self._questions: list[tuple[int, bytes]] = []
         self._place = 0  # of what is told about TCP
         try:
             self._kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _SOCK_DIAG)
@@ -83,19 +79,17 @@ class Deliveries:
         self._opened.close()
         self._kernel, self._backlog = None, -1
 
-    def arrived(self, ends: Sequence[Connected]) -> list[Counts | None] | None:
+    def arrived(self, connections: Sequence[Connection]) -> list[Counts | None] | None:
         """Return the counts of the other ends, None for those that are closed.
 
-        None if something is under way. Two equal answers say that nothing was sent in between.
+        None if something is under way, or not read here. Two equal answers say that nothing was
+        sent in between.
         """
         if self._has_backlog():
             return None
-        beyond = self._beyond(ends)
-        for end, theirs in zip(ends, beyond, strict=True):
-            if theirs is None:
-                continue
-            ours = _counts(end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO.size))
-            if ours.given != theirs.received or theirs.given != ours.received:
+        beyond = self._beyond(connections)
+        for ours, theirs in zip(connections, beyond, strict=True):
+            if theirs is not None and theirs != (ours.received, ours.given):
                 return None
         return beyond
 
@@ -106,17 +100,16 @@ class Deliveries:
         processors = map(bytes.split, os.pread(self._backlog, _LARGEST_BACKLOG, 0).splitlines())
         return any(int(words[_BACKLOG_WORD], 16) for words in processors)
 
-    def _beyond(self, ends: Sequence[Connected]) -> list[Counts | None]:
+    def _beyond(self, connections: Sequence[Connection]) -> list[Counts | None]:
         """Ask the kernel about the other ends, some at a time: its answers must have room."""
         if self._kernel is None:
-            return [None] * len(ends)
-        if ends != self._ends:
-            self._ends, self._questions = ends, [_question(end) for end in ends]
+            return [None] * len(connections)
+        if connections != self._asked:
+            self._asked, self._questions = connections, _questions(connections)
         beyond: list[Counts | None] = []
-        for first in range(0, len(ends), _AT_A_TIME):
-            questions = self._questions[first : first + _AT_A_TIME]
-            self._kernel.send(b"".join(questions))
-            beyond += [self._read(self._kernel.recv(_LARGEST_ANSWER)) for _ in questions]
+        for n_answers, questions in self._questions:
+            self._kernel.send(questions)
+            beyond += [self._read(self._kernel.recv(_LARGEST_ANSWER)) for _ in range(n_answers)]
         return beyond
 
     def _read(self, answer: bytes) -> Counts | None:
@@ -126,11 +119,14 @@ class Deliveries:
         return _counts(answer, self._place + _ATTRIBUTE.size) if self._place else None
 
 
-def _question(end: Connected) -> bytes:
-    try:
-        ports = struct.pack(">HH", end.getpeername()[1], end.getsockname()[1])
-    except OSError:  # it is closed
-        ports = bytes(4)
+def _questions(connections: Sequence[Connection]) -> list[tuple[int, bytes]]:
+    """Return what to send to the kernel, and how many answers each message has."""
+    groups = (connections[i : i + _AT_A_TIME] for i in range(0, len(connections), _AT_A_TIME))
+    return [(len(group), b"".join(map(_question, group))) for group in groups]
+
+
+def _question(connection: Connection) -> bytes:
+    ports = struct.pack(">HH", connection.remote_port, connection.port)
     body = _QUESTION.pack(socket.AF_INET, socket.IPPROTO_TCP, 1 << (_ABOUT_TCP - 1), 0, _ANYTHING)
     body += ports + _LOOPBACK * 2 + struct.pack("=III", 0, _ANYTHING, _ANYTHING)
     return _HEADER.pack(_HEADER.size + len(body), _BY_FAMILY, _A_REQUEST, 0, 0) + body

@@ -179,10 +179,6 @@ class Server:
         """How many bytes wait for clients that have not read what came before."""
         return sum(connection.unsent() for connection in self.connections)
 
-    def sockets(self) -> list[socket.socket]:
-        """Return our ends of the connections, to be asked about, not to be used."""
-        return [connection.socket for connection in self.connections]
-
     def follow(self, connection: Connection, fileno: int) -> None:
         """Count a connection in."""
         self.connections.add(connection)
@@ -196,26 +192,36 @@ class Server:
 
 
 class Connection(asyncio.Protocol):
-    """One connection of a client: request after request, then perhaps a stream."""
+    """One connection of a client: request after request, then perhaps a stream.
+
+    Attributes:
+        given: bytes that were written for the client, also those that wait to be sent.
+        received: bytes that it has sent, as far as they were read.
+        port: the server's.
+        remote_port: the client's.
+    """
 
     def __init__(self, server: Server, loop: asyncio.AbstractEventLoop) -> None:
         self.server = server
         self.reader = RequestReader()
+        self.given = self.received = self.port = self.remote_port = 0
         self._loop = loop
         self._stream: Stream | None = None
         self._chunked = True
         self._timer: asyncio.TimerHandle | None = None
         self._fileno = -1
-        self._written = 0
         self._reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Let the client in, unless there are too many."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self.socket = transport.get_extra_info("socket")
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._fileno = self.socket.fileno()
+        ours = transport.get_extra_info("socket")
+        ours.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._fileno = ours.fileno()
+        self.port = transport.get_extra_info("sockname")[1]
+        peer = transport.get_extra_info("peername")  # None if it has gone already
+        self.remote_port = peer[1] if peer else 0
         if len(self.server.connections) >= self.server.most_connections:
             self._cut(Refusal(503, f"more than {self.server.most_connections} connections"))
             return
@@ -243,6 +249,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Answer the requests that are whole now."""
+        self.received += len(data)
         if self._stream is not None or self._transport.is_closing():
             return
         self._stop_timer()
@@ -268,8 +275,7 @@ class Connection(asyncio.Protocol):
         if self._transport.is_closing():
             return
         chunk = b"%x\r\n%b\r\n" % (len(piece), piece) if self._chunked else piece
-        self._written += len(chunk)
-        self._transport.write(chunk)
+        self._give(chunk)
         unsent = self.unsent()
         if unsent > 16 * self.server.most_unsent:
             self._give_up()
@@ -279,12 +285,16 @@ class Connection(asyncio.Protocol):
     def finish(self) -> None:
         """End a stream in good order, and the connection."""
         if self._stream is not None and self._chunked and not self._transport.is_closing():
-            self._transport.write(b"0\r\n\r\n")
+            self._give(b"0\r\n\r\n")
         self._transport.close()
 
     def abort(self) -> None:
         """Close the connection whether the client has read everything or not."""
         self._transport.abort()
+
+    def _give(self, piece: bytes) -> None:
+        self.given += len(piece)
+        self._transport.write(piece)
 
     def _answer(self, request: Request) -> None:
         try:
@@ -324,7 +334,7 @@ class Connection(asyncio.Protocol):
         if not request.keep_alive:
             head += "Connection: close\r\n"
         body = b"" if request.method == "HEAD" else answer.body
-        self._transport.write(head.encode() + b"\r\n" + body)
+        self._give(head.encode() + b"\r\n" + body)
         if not request.keep_alive:
             self._transport.close()
 
@@ -332,7 +342,7 @@ class Connection(asyncio.Protocol):
         self._stream = stream
         self._chunked = not request.old_version
         coding = "Transfer-Encoding: chunked\r\n" if self._chunked else "Connection: close\r\n"
-        self._transport.write(
+        self._give(
             f"HTTP/1.1 200 OK\r\nContent-Type: {stream.content_type}\r\n{coding}\r\n".encode()
         )
         if stream.timeout is not None:
@@ -341,13 +351,13 @@ class Connection(asyncio.Protocol):
 
     def _expect_reading(self) -> None:
         """Look later whether the client took something of what waits for it."""
-        taken = self._written - self.unsent()
+        taken = self.given - self.unsent()
 
         def look() -> None:
             self._reading = None
             if self._transport.is_closing() or self.unsent() <= self.server.most_unsent:
                 return
-            if self._written - self.unsent() == taken:
+            if self.given - self.unsent() == taken:
                 self._give_up()
             else:
                 self._expect_reading()
@@ -368,7 +378,7 @@ class Connection(asyncio.Protocol):
 
     def _await_rest(self) -> None:
         if self.reader.expects_continue():
-            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self._give(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._timer = self._loop.call_later(
             self.server.patience,
             lambda: self._cut(

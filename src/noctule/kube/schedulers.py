@@ -12,7 +12,6 @@ import os
 import re
 import shlex
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +23,8 @@ from noctule.kube.session import Access, Program
 from noctule.kube.settings import Settings
 from noctule.vclock.clock import Clock
 from noctule.vclock.launching import find_program, is_go
-from noctule.vclock.program import Idle, VirtualProgram
-from noctule.vclock.real_time import RealTimeProgram
+from noctule.vclock.program import VirtualProgram
+from noctule.vclock.real_time import RealTime, RealTimeProgram
 from noctule.vclock.support import is_supported
 
 DEFAULT_NAME = "default-scheduler"
@@ -76,36 +75,16 @@ def words_of(what: str, line: str) -> list[str]:
         raise InputError(f"{what}: {error}, expected a command") from None
 
 
-class Attached:
+class Attached(RealTime):
     """A scheduler that the user starts: in real time, and nobody's to end."""
 
     name = "the scheduler"
-    is_virtual = False
     exit_status = None
-    pid = n_runs = 0
+    pid = 0
 
-    def __init__(self, speed: float, patience: float = 0.05) -> None:
+    def __init__(self, speed: float) -> None:
         """Simulated time is real time, `speed` times as fast."""
-        self._speed = speed
-        self._patience = patience
-        self._began = time.monotonic()
-        self._idle_at = self._began + patience
-
-    @property
-    def now(self) -> float:
-        """Simulated seconds since the start; they pass by themselves."""
-        return (time.monotonic() - self._began) * self._speed
-
-    def set_ticking(self, on: bool) -> None:
-        """Nothing to do: the wall clock ticks."""
-
-    def poll_idle(self) -> Idle | None:
-        """None until the date of `advance` has come, and there was time to react."""
-        return Idle(None) if time.monotonic() >= self._idle_at else None
-
-    def advance(self, to: float) -> None:
-        """Be busy until a date."""
-        self._idle_at = max(self._began + to / self._speed, time.monotonic()) + self._patience
+        super().__init__(speed, patience=0.05)
 
     def stop(self, grace: float = 2.0) -> int:  # noqa: ARG002
         """Leave it alone."""

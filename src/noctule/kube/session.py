@@ -57,15 +57,17 @@ class Program(Protocol):
     def exit_status(self) -> int | None:
         """None while it runs."""
 
-    @property
-    def n_runs(self) -> int:
-        """How often its threads had run when it was last seen idle."""
-
     def set_ticking(self, on: bool) -> None:
         """Whether readings of the clock are a nanosecond apart."""
 
-    def poll_idle(self) -> Idle | None:
-        """Whether it waits, and for how long at most."""
+    def glance(self) -> Idle | None:
+        """Whether it seems to wait, and for how long at most."""
+
+    def has_rested(self) -> bool:
+        """Whether all of it has waited since the last glance."""
+
+    def rests_again(self) -> bool:
+        """Look anew at what runs for itself in real time."""
 
     def advance(self, to: float) -> None:
         """Let time pass."""
@@ -215,6 +217,7 @@ class Session:
         deadline = time.monotonic() + self._stall_timeout
         n_before, revision, activity = self.n_requests, self.store.revision, self.store.activity
         nap = _FIRST_NAP
+        self._answer()
         while not self._is_settled():
             if self.store.activity != activity:
                 activity, nap = self.store.activity, _FIRST_NAP
@@ -292,26 +295,39 @@ class Session:
         self.settle()
 
     def _is_settled(self) -> bool:
-        """Answer what has come, and tell whether it is nobody's turn.
+        """Answer what has come, or tell that it is nobody's turn.
 
         It is if all programs wait at an instant at which nothing is on its way to or from them:
-        if everything has arrived before they are looked at, and nothing was sent until afterwards.
+        if everything has arrived, and they have waited from before that was asked until afterwards;
+        or if it was the same before and after an instant at which they wait.
         """
-        self._answer()
-        if not self._is_quiet() or self._timers() is None:  # seen at a glance, if anybody works
+        if not self._is_quiet():
+            self._answer()
             return False
-        activity, arrived = self.store.activity, self._arrived()
-        timers = None if arrived is None else self._timers()
-        self._answer()
-        if timers is None or not self._is_quiet():
+        timers = self._timers()
+        arrived = None if timers is None else self._arrived()
+        if timers is None or arrived is None:
             return False
-        if activity != self.store.activity or arrived != self._arrived():
+        if not self._have_rested():
+            if not all(program.rests_again() for program in self._programs):
+                return False
+            if not self._have_rested() or arrived != self._arrived():
+                return False
+        if not self._is_quiet():
             return False
         self._next_timer = self._on_grid(min(timers, default=math.inf))
         return True
 
+    def _have_rested(self) -> bool:
+        return all(program.has_rested() for program in self._programs)
+
     def _arrived(self) -> list[Counts | None] | None:
-        return self._deliveries.arrived(self._server.sockets()) if self.is_virtual else []
+        """Return what each client has got and sent; None if something is under way."""
+        if not self.is_virtual:
+            return []
+        if self._beside and is_under_way(program.pid for program in self._beside):
+            return None
+        return self._deliveries.arrived([*self._server.connections])
 
     def _nap(self, seconds: float) -> None:
         """Wait; in real time, requests that come meanwhile are answered at once."""
@@ -326,6 +342,7 @@ class Session:
         loop = self._loop
         assert loop is not None
         _turn(loop)
+        _turn(loop)  # what the first has put off
         while asyncio.all_tasks(loop):  # connections that have come and cannot be seen yet
             _turn(loop)
         failure = self._server.failure
@@ -348,28 +365,11 @@ class Session:
         return not self._server.unread_requests() and not self._server.unsent_bytes()
 
     def _timers(self) -> list[float] | None:
-        """Return when programs will go on by themselves; None if one of them works.
-
-        Several of them may talk to each other, while it is one's turn to be looked at and then the
-        other's: hence a second look, at which nobody may have done anything since the first.
-        """
-        timers = self._looked_at()
-        if timers is None or len(self._programs) == 1:
-            return timers
-        if self._beside and (
-            is_under_way(program.pid for program in self._beside) or self._looked_at() is None
-        ):
-            return None
-        before = [program.n_runs for program in self._programs]
-        timers = self._looked_at()
-        is_same = before == [program.n_runs for program in self._programs]
-        return timers if is_same else None
-
-    def _looked_at(self) -> list[float] | None:
+        """Return when programs will go on by themselves; None if one of them is seen to work."""
         timers = []
         for program in self._programs:
             try:
-                idle = program.poll_idle()
+                idle = program.glance()
             except ProgramError:
                 raise self.complaint(f"t={self.now:.15g}: {self._ending(program)}") from None
             if idle is None:

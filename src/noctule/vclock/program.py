@@ -108,15 +108,6 @@ class VirtualProgram:
         """The exit code, negative for a signal; None while the program runs."""
         return self._family.exit_status
 
-    @property
-    def n_runs(self) -> int:
-        """How often its threads had run when it was last seen idle.
-
-        Programs that talk to each other were idle together if each was twice in turn, and none ran
-        in between.
-        """
-        return self._threads.n_runs
-
     def set_ticking(self, on: bool) -> None:
         """Whether readings of the wall clock are a nanosecond apart from now on."""
         self.clock.ticking = on
@@ -126,6 +117,17 @@ class VirtualProgram:
 
         What the program waits for besides time is for the caller to know: a request that was
         answered but not read yet makes it work again.
+
+        Raises:
+            ProgramError: the program has ended, or has become another one.
+        """
+        idle = self.glance()
+        if idle is None or not (self.has_rested() or (self.rests_again() and self.has_rested())):
+            return None
+        return idle
+
+    def glance(self) -> Idle | None:
+        """Whether all threads seem to wait, each at its instant; None where one works.
 
         Raises:
             ProgramError: the program has ended, or has become another one.
@@ -147,6 +149,14 @@ class VirtualProgram:
             self._end_waits()
             return None
         return Idle((first - self.clock.date) / SECOND)
+
+    def has_rested(self) -> bool:
+        """Whether nothing has run since the last glance: all of the program waited meanwhile."""
+        return self._threads.have_waited()
+
+    def rests_again(self) -> bool:
+        """Look anew at threads that the kernel wakes in real time; then ask `has_rested` again."""
+        return self._threads.wait_again()
 
     def settle(self, *, timeout: float = 30.0, is_quiet: Callable[[], bool] = lambda: True) -> Idle:
         """Wait, in real time, until the program is idle.

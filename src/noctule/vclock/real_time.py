@@ -18,10 +18,49 @@ from noctule.vclock.program import Idle, ending
 __all__ = ["RealTimeProgram"]
 
 
-class RealTimeProgram:
-    """A program in real time: `advance` sets a date, and the program is busy until it has come."""
+class RealTime:
+    """Simulated time that passes by itself: idle is who had time to react to the last date."""
 
     is_virtual = False
+
+    def __init__(self, speed: float, patience: float) -> None:
+        """Let so many simulated seconds pass in a real one, and give so many real ones to react."""
+        self._speed = speed
+        self._patience = patience
+        self._began = time.monotonic()
+        self._idle_at = self._began + patience
+
+    @property
+    def now(self) -> float:
+        """Simulated seconds since the start; they pass by themselves."""
+        return (time.monotonic() - self._began) * self._speed
+
+    def set_ticking(self, on: bool) -> None:
+        """Nothing to do: the wall clock ticks."""
+
+    def poll_idle(self) -> Idle | None:
+        """None until the date of `advance` has come, and there was time to react."""
+        return Idle(None) if time.monotonic() >= self._idle_at else None
+
+    def glance(self) -> Idle | None:
+        """Nothing is seen at a glance that is not known."""
+        return self.poll_idle()
+
+    def has_rested(self) -> bool:
+        """Nothing to prove: idle is who had time."""
+        return True
+
+    def rests_again(self) -> bool:
+        """Nothing to prove."""
+        return True
+
+    def advance(self, to: float) -> None:
+        """Be busy until a date, in simulated seconds since the start; this does not wait for it."""
+        self._idle_at = max(self._began + to / self._speed, time.monotonic()) + self._patience
+
+
+class RealTimeProgram(RealTime):
+    """A program in real time: `advance` sets a date, and the program is busy until it has come."""
 
     def __init__(
         self,
@@ -48,32 +87,16 @@ class RealTimeProgram:
         environment = environment_of(argv, env)
         program = find_program(argv[0], environment)
         self.name = program.name
-        self._speed = speed
-        self._patience = patience
         self._family = Family(
             [str(program), *argv[1:]], env=environment, stdout=stdout, stderr=stderr
         )
         self.pid = self._family.pid
-        self._began = time.monotonic()
-        self._idle_at = self._began + patience
-
-    @property
-    def now(self) -> float:
-        """Simulated seconds since the start; they pass by themselves."""
-        return (time.monotonic() - self._began) * self._speed
+        super().__init__(speed, patience)
 
     @property
     def exit_status(self) -> int | None:
         """The exit code, negative for a signal; None while the program runs."""
         return self._family.exit_status
-
-    @property
-    def n_runs(self) -> int:
-        """Nothing to tell: idle is what has had its time."""
-        return 0
-
-    def set_ticking(self, on: bool) -> None:
-        """Nothing to do: the wall clock ticks."""
 
     def poll_idle(self) -> Idle | None:
         """None until the date of `advance` has come, and the program had its time to react.
@@ -84,11 +107,7 @@ class RealTimeProgram:
         status = self.exit_status
         if status is not None:
             raise ProgramError(ending(self.name, status, self.now))
-        return Idle(None) if time.monotonic() >= self._idle_at else None
-
-    def advance(self, to: float) -> None:
-        """Be busy until a date, in simulated seconds since the start; this does not wait for it."""
-        self._idle_at = max(self._began + to / self._speed, time.monotonic()) + self._patience
+        return super().poll_idle()
 
     def stop(self, grace: float = 2.0) -> int:
         """End the program and everything it started; its exit status."""

@@ -1,10 +1,14 @@
 """The threads of a process: whether all of them wait, and for what, from /proc.
 
 A process is idle at an instant if every thread waits there. Two looks prove that there was one: a
-thread that waits in both, sleeps at the second, and was not put on a processor between them, was
-not woken either; hence all of them waited at the end of the first look. (A thread that was woken by
-another processor seems to wait in its call until its own takes notice, but it does not sleep.) New
-threads are noticed by their number: a thread that is gone cannot be read.
+thread that waits at the first, was not put on a processor until the second, and sleeps then, was
+not woken in between; if that holds for all, they waited together from the end of the first look to
+the beginning of the second. (A thread that was woken by another processor seems to wait in its call
+until its own takes notice, but it does not sleep.) New threads are noticed by their number: a
+thread that is gone cannot be read.
+
+Threads that wait for a time are woken by the kernel again and again, when that time has passed in
+real time. If nothing else has run they are looked at anew, close to the second look.
 """
 
 import os
@@ -22,16 +26,31 @@ _NO_CALL = -1
 
 
 class Wait(NamedTuple):
-    """A thread that waits: in which system call, and until when (FOREVER: for an event)."""
+    """A thread that waits: in which system call, and until when (FOREVER: for an event).
+
+    The kernel may end it earlier, if it is timed: in real time.
+    """
 
     thread: int
     call: int
     arguments: list[int]
     until: int
+    is_timed: bool
+
+
+class _Seen(NamedTuple):
+    """A thread at a look: how often it had run, its call as the kernel tells it, and what it means.
+
+    In that order: if it ran in between, it has run more often at the next look.
+    """
+
+    runs: bytes
+    call: bytes
+    wait: Wait | None
 
 
 class _Files(NamedTuple):
-    """What one thread does (`syscall`, `stat`), and how often it was put on a processor."""
+    """Files about one thread: its call, its state, and how often it was put on a processor."""
 
     call: int
     state: int
@@ -46,6 +65,14 @@ class _Files(NamedTuple):
                 opened.callback(os.close, descriptors[-1])
             opened.pop_all()
         return cls(*descriptors)
+
+    def n_runs(self) -> bytes:
+        """As the kernel writes it, with the time that it ran."""
+        return os.pread(self.runs, 64, 0)
+
+    def a_call(self) -> bytes:
+        """As the kernel writes it."""
+        return os.pread(self.call, 256, 0)
 
     def is_asleep(self) -> bool:
         """Whether it sleeps, or has ended."""
@@ -75,27 +102,40 @@ class Threads:
         self._folder = os.open(f"/proc/{process}/task", os.O_RDONLY | os.O_CLOEXEC)
         self._files: dict[int, _Files] = {}
         self._order: list[int] = []
-        self._seen: dict[int, tuple[bytes, bytes, Wait | None]] = {}
+        self._seen: dict[int, _Seen] = {}
+        self._timed: list[int] = []
 
     def waits(self) -> list[Wait] | None:
-        """What every thread waits for; None where one of them works."""
-        if not self._is_complete():
-            self._list()
+        """What every thread waits for at a first look; None where one of them works."""
         try:
+            if not self._is_complete():
+                self._list()
             waits = self._first_look()
-            if waits is None or not self._second_look() or not self._is_complete():
-                return None
-            if all(wait.call == _NO_CALL for wait in waits):
-                return None
         except OSError:
             self._list()
             return None
+        if waits is None or all(wait.call == _NO_CALL for wait in waits):
+            return None
+        self._timed = [wait.thread for wait in waits if wait.is_timed]
         return waits
 
-    @property
-    def n_runs(self) -> int:
-        """How often threads had been put on a processor when all of them were last seen waiting."""
-        return sum(int(runs.split()[2]) for _, runs, _ in self._seen.values())
+    def have_waited(self) -> bool:
+        """Whether they have done nothing but wait since they were looked at, and still do."""
+        others = self._files.keys() - self._timed
+        with suppress(OSError):
+            return all(map(self._has_waited, (*self._timed, *others))) and self._is_complete()
+        return False
+
+    def wait_again(self) -> bool:
+        """Look anew at those who wait for a time: whether they wait as before."""
+        with suppress(OSError):
+            for thread in self._timed:
+                files, seen = self._files[thread], self._seen[thread]
+                self._seen[thread] = seen._replace(runs=files.n_runs())
+                if files.a_call() != seen.call:
+                    return False
+            return True
+        return False
 
     def described(self) -> list[str]:
         """What each thread does now, in words."""
@@ -116,30 +156,24 @@ class Threads:
         waits = []
         for place, thread in enumerate(self._order):
             files = self._files[thread]
-            call, runs = os.pread(files.call, 256, 0), os.pread(files.runs, 64, 0)
+            runs, call = files.n_runs(), files.a_call()
             seen = self._seen.get(thread)
-            if seen is None or seen[0] != call or seen[1] != runs:
-                seen = self._seen[thread] = call, runs, self._read(thread, call)
-            wait = seen[2]
-            if wait is None:
+            if seen is None or seen.runs != runs or seen.call != call:
+                seen = self._seen[thread] = _Seen(runs, call, self._read(thread, call))
+            if seen.wait is None:
                 # Who works now probably works at the next look, too.
                 self._order.insert(0, self._order.pop(place))
                 return None
-            waits.append(wait)
+            waits.append(seen.wait)
         return waits
 
-    def _second_look(self) -> bool:
-        for thread in self._order:
-            files, seen = self._files[thread], self._seen[thread]
-            if not files.is_asleep() or os.pread(files.call, 256, 0) != seen[0]:
-                return False
-            if os.pread(files.runs, 64, 0) != seen[1]:
-                return False
-        return True
+    def _has_waited(self, thread: int) -> bool:
+        files = self._files[thread]
+        return files.n_runs() == self._seen[thread].runs and files.is_asleep()
 
     def _read(self, thread: int, line: bytes) -> Wait | None:
         if line == _ENDED:
-            return Wait(thread, _NO_CALL, [], FOREVER)
+            return Wait(thread, _NO_CALL, [], FOREVER, is_timed=False)
         words = line.split()
         if len(words) < 7:  # "running", or waiting outside of a call, say for a page of memory
             return None
@@ -149,7 +183,9 @@ class Threads:
             return None
         arguments = [int(word, 16) for word in words[1:7]]
         until = known.until(arguments, self._surroundings)
-        return None if until == BUSY else Wait(thread, number, arguments, min(until, FOREVER))
+        if until == BUSY:
+            return None
+        return Wait(thread, number, arguments, min(until, FOREVER), is_timed=until != FOREVER)
 
     def _list(self) -> None:
         found = {int(t.name) for t in Path(f"/proc/{self._process}/task").iterdir()}

@@ -3,6 +3,9 @@
 A call that is not here counts as work: the clock stands still meanwhile. The timers of a program in
 Go are all in one epoll_pwait; what else waits there with a timeout belongs to the runtime, which
 looks after itself in real time.
+
+The kernel ends a wait for a time in real time as well. The program looks at the clock then, sees
+that it is too early, and waits again.
 """
 
 import errno
@@ -15,6 +18,7 @@ from typing import NamedTuple
 from noctule.vclock.clock import SECOND, Clock
 
 FOREVER = 1 << 62
+NOT_LONG = FOREVER + 1  # in real time, which is nobody's business
 BUSY = -1
 
 _MILLISECOND = 1_000_000
@@ -83,7 +87,7 @@ _Reader = Callable[[Sequence[int], Surroundings], int]
 
 
 class WaitingCall(NamedTuple):
-    """Until when a call waits (nanoseconds since the start, FOREVER, BUSY), and its result then.
+    """Until when a call waits (nanoseconds since the start, or a word of above), and its result.
 
     A result of None: an interrupted call is enough, the program looks at the clock anew.
     `cleared` gives address and size of what the call sets to zero besides, where its time is over.
@@ -143,7 +147,9 @@ def _futex(arguments: Sequence[int], surroundings: Surroundings) -> int:
 
 
 def _futex_of_go(arguments: Sequence[int], _: Surroundings) -> int:
-    return FOREVER if arguments[1] & _OPERATION == _WAIT else BUSY
+    if arguments[1] & _OPERATION != _WAIT:
+        return BUSY
+    return NOT_LONG if arguments[3] else FOREVER
 
 
 def _forever(_: Sequence[int], __: Surroundings) -> int:
