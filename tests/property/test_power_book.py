@@ -19,6 +19,7 @@ from noctule.external_events import ExternalEvent, ExternalEvents
 from noctule.messages import CallAt, KillJob, SetPowerState, StartJob
 from noctule.platform import HostKind, Hosts, PowerRange, SleepState
 from noctule.policies.native import NATIVE_POLICIES
+from noctule.record import host_state_columns
 from noctule.workload import Compute, Delay, Request
 
 N_HOSTS = 5
@@ -167,9 +168,7 @@ def both(platform, workload, policy, events=(), **options) -> tuple[nt.Schedule,
 
 def same(light: nt.Schedule, full: nt.Schedule) -> None:
     """Compare what does not depend on the order of what happens at one instant."""
-    plain = ["start_time", "finish_time", "state", "hosts"]
-    rows = [one.jobs.set_index("job_id").sort_index() for one in (light, full)]
-    assert rows[0][plain].astype(str).equals(rows[1][plain].astype(str))
+    assert rows_of(light) == rows_of(full)
     joules = [
         one.column("energy")[np.argsort(one.column("job_id"), kind="stable")]
         for one in (light, full)
@@ -180,9 +179,8 @@ def same(light: nt.Schedule, full: nt.Schedule) -> None:
     assert light.energy.joules() == pytest.approx(whole, rel=1e-9)
     assert light.energy.spent.min() >= 0
     assert light.energy.spent == pytest.approx(full.energy.spent, rel=1e-9, abs=1e-9 * whole)
-    for name in ("power_states", "host_states"):
-        tables = [settled(getattr(one, name)) for one in (light, full)]
-        assert tables[0] == tables[1]
+    assert switches_of(light) == switches_of(full)
+    assert settled(light) == settled(full)
     record, other = light.record, full.record
     assert record.energy_time.tolist() == other.energy_time.tolist()
     assert record.energy_joules == pytest.approx(other.energy_joules, rel=1e-9, abs=1e-9)
@@ -191,11 +189,27 @@ def same(light: nt.Schedule, full: nt.Schedule) -> None:
         assert record.energy_least_watts[-1] == pytest.approx(other.energy_least_watts[-1])
 
 
-def settled(table) -> list[str]:
-    """Return the last row of each date; of power states, all rows, in the order of their hosts."""
-    if "hosts" in table:
-        return sorted(str(row) for row in table.itertuples(index=False))
-    return [str(row) for row in table.groupby("time").last().itertuples()]
+def rows_of(schedule: nt.Schedule) -> list[tuple[str, ...]]:
+    """Return when and where each job ran, and how it ended, in the order of their ids."""
+    names = ("job_id", "start_time", "finish_time", "state", "hosts")
+    columns = [map(str, schedule.column(name)) for name in names]
+    return sorted(zip(*columns, strict=True))
+
+
+def switches_of(schedule: nt.Schedule) -> list[tuple[float, str, int]]:
+    """Return who went to which power state, in the order of dates and hosts."""
+    record = schedule.record
+    hosts = map(str, record.power_state_hosts)
+    states = record.power_state_value.tolist()
+    return sorted(zip(record.power_state_time.tolist(), hosts, states, strict=True))
+
+
+def settled(schedule: nt.Schedule) -> dict[float, dict[str, int]]:
+    """Return how many hosts did what, as it was when each date was over."""
+    columns = {name: c.tolist() for name, c in host_state_columns(schedule.record).items()}
+    dates = columns.pop("time")
+    rows = zip(*columns.values(), strict=True)
+    return {t: dict(zip(columns, row, strict=True)) for t, row in zip(dates, rows, strict=True)}
 
 
 options = st.fixed_dictionaries(
