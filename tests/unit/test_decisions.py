@@ -243,19 +243,28 @@ def test_a_native_policy_serves_one_simulation():
         run(policy, [job("A")])
 
 
+@dataclasses.dataclass
+class Restless:
+    """Asks to be called again after so long; may start what waits. Keeps nothing of its calls."""
+
+    after: float
+    starts: bool = False
+
+    def decide(self, view, events):
+        call = CallAt(view.now + self.after)
+        return [call, *start_everything(view, events)] if self.starts else [call]
+
+
 def test_timers_may_fire_as_long_as_something_is_to_come():
     # B is submitted after a long time of thinking, with more than a million calls before it
-    def decide(view, events):
-        yield CallAt(view.now + 1)
-        yield from start_everything(view, events)
-
-    schedule = run(Scripted(decide), [job("A"), job("B", after={"A": 1_000_100})])
+    jobs = [job("A"), job("B", after={"A": 1_000_100})]
+    schedule = run(Restless(1, starts=True), jobs)
     assert states(schedule)["B"] == "completed"
 
 
 def test_a_policy_that_never_lets_time_go_on_is_stopped():
     with pytest.raises(DeadlockError, match="called a million times at this instant"):
-        run(Scripted(lambda view, events: [CallAt(view.now)]), [job("A"), job("B", submit=9)])
+        run(Restless(0), [job("A"), job("B", submit=9)])
 
 
 def test_a_cancelled_timer_does_not_move_the_clock():
@@ -272,12 +281,8 @@ def test_a_job_that_never_ends_is_named():
 
 
 def test_endless_timers_after_the_last_job_are_named():
-    def decide(view, events):
-        yield CallAt(view.now + 1)
-        yield from start_everything(view, events)
-
     with pytest.raises(DeadlockError, match="although every job has ended"):
-        run(Scripted(decide), [job("A")], wait_for_timers=True)
+        run(Restless(1, starts=True), [job("A")], wait_for_timers=True)
 
 
 def test_registered_jobs_are_saved_and_loaded_with_the_others(tmp_path):
@@ -400,7 +405,7 @@ def test_a_policy_that_never_decides_is_told_which_jobs_wait():
 
 def test_a_policy_that_only_sets_timers_is_stopped():
     with pytest.raises(DeadlockError, match="the policy keeps calling itself and decides nothing"):
-        run(Scripted(lambda view, events: [CallAt(view.now + 1)]), [job("A")])
+        run(Restless(1), [job("A")])
 
 
 def test_a_profile_that_cannot_be_simulated_is_refused_before_the_run():
