@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import sys
 import tempfile
 import time
 import warnings
@@ -24,7 +25,9 @@ from judging import Fault, judged
 from mutations import Corpus
 from targets import Reader
 
-_SPAWN = multiprocessing.get_context("spawn")
+# Workers begin as copies of a process that has read the package, and nothing else.
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload([name for name in sys.modules if name.split(".")[0] == "noctule"])
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,10 @@ class _Worker:
     def __init__(self, folder: Path, limits: Limits) -> None:
         self.limits = limits
         self.batch: Batch | None = None
-        self._index = _SPAWN.Value("q", -1, lock=False)
-        self.connection, other = _SPAWN.Pipe()
+        self._index = _FORKS.Value("q", -1, lock=False)
+        self.connection, other = _FORKS.Pipe()
         arguments = (other, self._index, folder, limits)
-        self.process = _SPAWN.Process(target=_serve, args=arguments, daemon=True)
+        self.process = _FORKS.Process(target=_serve, args=arguments, daemon=True)
         self.process.start()
         other.close()
         self._seen = (-1, time.monotonic())
