@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from more_examples import times_as_many
 from reference_policies import Conservative, Easy, Fcfs, Filler, NamedEasy, Replanning
 
 import noctule as nt
 from noctule import policies
 from noctule.testing import check_schedule, conformance, families, start_times
 from noctule.testing.strategies import platforms, workloads
+from noctule.traces import select
 
 REFERENCES = {
     "fcfs": Fcfs,
@@ -53,7 +55,7 @@ def test_python_policies_conform(family):
     assert [str(failure) for failure in conformance(IN_PYTHON[family], family)] == []
 
 
-@settings(max_examples=200)
+@times_as_many(2)
 @given(platform=platforms(), workload=workloads())
 def test_native_policies_agree_with_independent_ones(platform, workload):
     found = {name: start_times(nt.simulate(platform, workload, name)) for name in REFERENCES}
@@ -61,7 +63,7 @@ def test_native_policies_agree_with_independent_ones(platform, workload):
     assert found == {name: reference_starts(name, platform, workload) for name in REFERENCES}
 
 
-@settings(max_examples=200)
+@times_as_many(2)
 @given(platform=platforms(max_hosts=4), workload=workloads(max_hosts=4))
 def test_a_check_finds_something_if_and_only_if_a_schedule_is_not_the_textbooks(platform, workload):
     textbook = {name: reference_starts(name, platform, workload) for name in REFERENCES}
@@ -71,7 +73,7 @@ def test_a_check_finds_something_if_and_only_if_a_schedule_is_not_the_textbooks(
         assert good == {name for name in CHECKED if textbook[name] == start_times(schedule)}
 
 
-@settings(max_examples=150)
+@times_as_many(2)
 @given(platform=platforms(), workload=workloads(overruns=True, unlimited=True, delays=True))
 def test_schedules_with_kills_and_delays_break_nothing(platform, workload):
     for policy in ("fcfs", "easy"):
@@ -79,7 +81,7 @@ def test_schedules_with_kills_and_delays_break_nothing(platform, workload):
         assert check_schedule(schedule, policy=policy) == []
 
 
-@settings(max_examples=150)
+@times_as_many(2)
 @given(platform=platforms(), workload=workloads(cancellations=True))
 def test_schedules_with_cancellations_break_nothing(platform, workload):
     for policy in ("fcfs", "easy", "replanning"):
@@ -87,7 +89,7 @@ def test_schedules_with_cancellations_break_nothing(platform, workload):
         assert check_schedule(schedule, policy=policy) == []
 
 
-@settings(max_examples=150)
+@times_as_many(2)
 @given(
     platform=platforms(),
     workload=workloads(
@@ -105,10 +107,13 @@ def kth(shared):
     return nt.load_workload(log, processors="allocated")
 
 
+@pytest.mark.parametrize("n_jobs", [8000, pytest.param(28_467, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("policy", CHECKED)
-def test_native_schedules_of_a_real_log_are_the_textbooks(kth, policy):
-    schedule = nt.simulate(nt.Platform.homogeneous(100), kth, policy)
+def test_native_schedules_of_a_real_log_are_the_textbooks(kth, policy, n_jobs):
+    first = select(kth, positions=slice(n_jobs))
+    schedule = nt.simulate(nt.Platform.homogeneous(100), first, policy)
 
+    assert len(schedule) == n_jobs
     assert check_schedule(schedule, policy=policy) == []
 
 

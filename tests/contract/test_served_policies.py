@@ -142,7 +142,6 @@ def outcome(run: Callable[[], Rows]) -> Any:
         return str(error)
 
 
-@settings(max_examples=100)
 @given(
     platform=platforms(),
     workload=workloads(overruns=True),

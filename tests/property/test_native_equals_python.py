@@ -34,10 +34,14 @@ def test_first_come_first_served_on_a_thousand_random_workloads():
         assert difference(native, nt.simulate(platform, workload, Fcfs)) is None, seed
 
 
+@pytest.mark.parametrize(
+    ("n_jobs", "load"), [(1500, 12), pytest.param(2500, 6, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("order", ["fcfs", "sjf", "largest", "wfp3"])
 @pytest.mark.parametrize(("name", "policy"), [("easy", Easy), ("filler", Filler)])
-def test_deep_queues_where_the_native_ones_use_an_index(name, policy, order):
-    workload = random_workload(7, n_jobs=2500, n_hosts=64, load=6)
+def test_deep_queues_where_the_native_ones_use_an_index(name, policy, order, n_jobs, load):
+    # some 1000 jobs wait: more than the natives look through one by one, and than a group holds
+    workload = random_workload(7, n_jobs=n_jobs, n_hosts=64, load=load)
     platform = nt.Platform.homogeneous(64)
     native = nt.simulate(platform, workload, f"{name}(order={order})")
     python = nt.simulate(platform, workload, policy(order))

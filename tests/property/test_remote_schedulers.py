@@ -8,8 +8,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from more_examples import times_as_many
 
 import noctule as nt
 from noctule.errors import NoctuleError
@@ -133,7 +134,7 @@ class Scheduler:
         return self._known[job % len(self._known)] if isinstance(job, int) else job
 
 
-@settings(max_examples=150, deadline=None)
+@times_as_many(2)
 @given(replies, st.booleans(), st.booleans())
 def test_a_run_ends_or_says_why_not(
     script: list[list[Any]], starts_all: bool, latency: bool

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from more_examples import times_as_many
 
 from noctule.errors import ProtocolError
 from noctule.policies import Easy
@@ -80,7 +81,7 @@ def test_the_requests_are_good_before_they_are_damaged():
     assert complaint([json.dumps(request).encode() for request in requests()]) == ""
 
 
-@settings(max_examples=400)
+@times_as_many(4)
 @given(data=st.data())
 def test_a_damaged_value_is_taken_or_refused_with_a_sentence(data):
     said = requests()
@@ -93,7 +94,7 @@ def test_a_damaged_value_is_taken_or_refused_with_a_sentence(data):
     assert found == "" or found.startswith("request ")
 
 
-@settings(max_examples=200)
+@times_as_many(2)
 @given(data=st.data())
 def test_damaged_bytes_are_taken_or_refused_with_a_sentence(data):
     texts = [json.dumps(request).encode() for request in requests()]
