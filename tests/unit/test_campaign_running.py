@@ -83,7 +83,7 @@ def test_results_are_the_same_bytes_with_any_number_of_workers_and_in_pieces(tmp
     with store.opened():
         for run in list(Plan(campaign))[::2]:
             store.write([(run.spec.key, run.spec, Runner().execute(run.spec))])
-    run_campaign(campaign, tmp_path / "pieces", LocalWorkers(2))
+    run_campaign(campaign, tmp_path / "pieces", LocalWorkers(1))
     tables = {(tmp_path / name / "results.parquet").read_bytes() for name in ("1", "3", "pieces")}
     assert len(tables) == 1
 
@@ -100,7 +100,7 @@ def test_a_failing_run_is_recorded_and_the_others_go_on(tmp_path):
         tmp_path,
         policies={"bad": "mine.py:Bad", "idle": "mine.py:Bad(fails=false)", "easy": "easy"},
     )
-    tally = run_campaign(campaign, tmp_path / "out", LocalWorkers(2))
+    tally = run_campaign(campaign, tmp_path / "out", LocalWorkers(1))
     assert (tally.n_done, tally.n_failed) == (3, 2)
     found = {
         policy: (status, error)
@@ -110,10 +110,10 @@ def test_a_failing_run_is_recorded_and_the_others_go_on(tmp_path):
     assert found["bad"][0] == "failed"
     assert "t=0 policy Bad raised ValueError: no idea" in found["bad"][1]
     assert "jobs wait" in found["idle"][1] or "waiting" in found["idle"][1]
-    again = run_campaign(campaign, tmp_path / "out", LocalWorkers(2))
+    again = run_campaign(campaign, tmp_path / "out", LocalWorkers(1))
     assert (again.n_found, again.n_done, again.n_failed) == (3, 0, 2)
     assert again.last_failure
-    retried = run_campaign(campaign, tmp_path / "out", LocalWorkers(2), retry_failed=True)
+    retried = run_campaign(campaign, tmp_path / "out", LocalWorkers(1), retry_failed=True)
     assert (retried.n_found, retried.n_done, retried.n_failed) == (1, 2, 2)
 
 
@@ -266,11 +266,13 @@ fcfs = "fcfs"
 def test_a_campaign_that_is_killed_three_times_ends_with_the_same_bytes(tmp_path):
     file = tmp_path / "many.toml"
     file.write_text(CAMPAIGN_OF_MANY.format(examples=EXAMPLES))
-    command = [sys.executable, "-m", "noctule", "campaign", "run", str(file), "--quiet", "-o"]
     killed, store = tmp_path / "killed", Store(tmp_path / "killed")
+    words = ["campaign", "run", str(file), "--workers", "1", "--quiet", "-o", str(killed)]
     counts = [0]
     for _ in range(3):
-        process = subprocess.Popen([*command, str(killed)], start_new_session=True)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "noctule", *words], start_new_session=True
+        )
         before = counts[-1]
         while process.poll() is None and sum(1 for _ in store) < before + 20:
             time.sleep(0.01)
@@ -280,8 +282,8 @@ def test_a_campaign_that_is_killed_three_times_ends_with_the_same_bytes(tmp_path
     assert counts == sorted(counts)
     assert counts[-1] >= 40
     assert not (killed / "results.parquet").exists()
-    subprocess.run([*command, str(killed)], check=True)
-    subprocess.run([*command, str(tmp_path / "whole")], check=True)
+    for folder in (killed, tmp_path / "whole"):
+        run_campaign(Campaign.load(file), folder, LocalWorkers(1))
     tables = [(folder / "results.parquet").read_bytes() for folder in (killed, tmp_path / "whole")]
     assert tables[0] == tables[1]
     assert len(load_results(killed)) == 200
