@@ -299,27 +299,36 @@ class Session:
 
         It is if all programs wait at an instant at which nothing is on its way to or from them:
         if everything has arrived, and they have waited from before that was asked until afterwards;
-        or if it was the same before and after an instant at which they wait.
+        or if the same had arrived before and after an instant at which they wait.
         """
         if not self._is_quiet():
             self._answer()
             return False
         timers = self._timers()
-        arrived = None if timers is None else self._arrived()
-        if timers is None or arrived is None:
+        if timers is None:
             return False
-        if not self._have_rested():
-            if not all(program.rests_again() for program in self._programs):
-                return False
-            if not self._have_rested() or arrived != self._arrived():
-                return False
+        arrived = self._arrived()
+        if arrived is None:
+            return False
+        if not self._have_rested() and not (self._rest_again() and arrived == self._arrived()):
+            return False
         if not self._is_quiet():
             return False
         self._next_timer = self._on_grid(min(timers, default=math.inf))
         return True
 
     def _have_rested(self) -> bool:
-        return all(program.has_rested() for program in self._programs)
+        return all(program.has_rested() for program in reversed(self._programs))
+
+    def _rest_again(self) -> bool:
+        """Tell whether programs rest but for threads that the kernel wakes all the time.
+
+        One program after the other is enough where they talk to the API only: if nothing was sent
+        meanwhile, who rested still does.
+        """
+        if self._beside:
+            return all(program.rests_again() for program in self._programs) and self._have_rested()
+        return all(program.rests_again() and program.has_rested() for program in self._programs)
 
     def _arrived(self) -> list[Counts | None] | None:
         """Return what each client has got and sent; None if something is under way."""
