@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from noctule.campaign import Campaign
+from noctule.campaign import Campaign, load_results
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LOG = """; MaxProcs: 4
@@ -20,3 +20,9 @@ def described(folder: Path, **changes: Any) -> Campaign:
     (folder / "log.swf").write_text(LOG)
     description: dict[str, Any] = {"workloads": {"log": "log.swf"}, "policies": {"easy": "easy"}}
     return Campaign.of(description | changes, folder=folder)
+
+
+def results_of(folder: Path, *names: str) -> list[tuple[Any, ...]]:
+    """Return some columns of a campaign's table, row by row."""
+    table = load_results(folder)
+    return [tuple(row) for row in table[list(names)].itertuples(index=False)]
