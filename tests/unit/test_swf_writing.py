@@ -26,7 +26,11 @@ from noctule.workload import (
     Workload,
 )
 
-LOGS = ("KTH-SP2-1996-2.1-cln", "SDSC-SP2-1998-4.2-cln", "CEA-Curie-2011-2.1-cln")
+LOGS = (
+    "KTH-SP2-1996-2.1-cln",
+    "SDSC-SP2-1998-4.2-cln",
+    pytest.param("CEA-Curie-2011-2.1-cln", marks=pytest.mark.slow),
+)
 
 
 def body(text: str) -> list[str]:
