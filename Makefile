@@ -73,7 +73,8 @@ test-cpp: sanitized
 	$(SANITIZED)/noctule_tests
 
 SITE := -c "import sysconfig; print(sysconfig.get_path('purelib'))"
-# The test suite on that core, but for pages and other programs, in a second environment that borrows the packages.
+# The test suite on that core, but for what is in Python, in a second environment that borrows the packages.
+IN_PYTHON := $(shell grep -v '^\#' tests/in-python.txt)
 test-sanitized: $(VENV)/.installed sanitized
 	$(PYTHON) -m venv --without-pip $(SANITIZED)/venv
 	$(BIN)/python $(SITE) > $$($(SANITIZED)/venv/bin/python $(SITE))/borrowed.pth
@@ -81,7 +82,8 @@ test-sanitized: $(VENV)/.installed sanitized
 	  --force-reinstall -C wheel.cmake=false .
 	cp $(SANITIZED)/_core*.so $$($(SANITIZED)/venv/bin/python $(SITE))/noctule/
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/venv/bin/python -m pytest -q -m "not slow" -n 2 --dist loadfile -p no:cacheprovider $(addprefix --ignore tests/,simgrid docs kube vclock) $(TESTS)
+	  ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/venv/bin/python -m pytest -q -m "not slow" -n 2 --dist loadfile -p no:cacheprovider \
+	  $(IN_PYTHON:%=--ignore-glob='tests/%') $(TESTS)
 
 # Damaged inputs for all readers; what they break is kept in build/fuzz. READERS="--reader swf" for one.
 INPUTS := 100000
