@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 DRIVER := $(wildcard src/noctule/simgrid/*.hpp src/noctule/simgrid/*.cpp)
 
-.PHONY: demo test test-slow test-cluster test-simgrid test-slurm test-kube test-clients test-browser test-cpp sanitized test-sanitized fuzz lint docs study bench format stubs clean
+.PHONY: demo test test-slow test-cluster test-simgrid test-slurm test-kube test-clients test-browser test-cpp sanitized test-sanitized kube-schedulers fuzz lint docs study bench format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -40,9 +40,12 @@ test-slurm: $(VENV)/.installed
 	tests/slurm/install-accounting
 	NOCTULE_TEST_SLURM=1 $(BIN)/python -m pytest -q -n 6 tests/slurm
 
-# Real kube-schedulers on simulated time; built once, in ten minutes, where there is Go or PyPI.
-test-kube: $(VENV)/.installed
+# Built once, in ten minutes, where there is Go or PyPI.
+kube-schedulers:
 	PYTHON=$(PYTHON) tests/kube/install-kube-scheduler
+
+# Real kube-schedulers on simulated time.
+test-kube: $(VENV)/.installed kube-schedulers
 	NOCTULE_TEST_KUBE=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/kube
 
 # Random platforms and job mixes in SimGrid and here; where SimGrid can be installed.
