@@ -17,7 +17,7 @@ from daemons import daemon
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
 COMMANDS = (*DAEMONS, "sbatch", "scancel", "sinfo", "squeue")
-_START_S = 30
+_START_S = 60
 _CONFIGURATION = """
 ClusterName=loopback
 SlurmctldHost={host}(127.0.0.1)

@@ -147,4 +147,4 @@ def test_kubectl_follows_what_happens(api: ServedApi, kubectl: Any) -> None:
     line = watching.stdout.readline().split()
     assert (line[2], line[6]) == ("Running", "n1")
     watching.terminate()
-    watching.communicate(timeout=10)
+    watching.communicate(timeout=60)

@@ -100,7 +100,7 @@ def test_ctrl_c_ends_the_run_and_the_scheduler(tmp_path):
             time.sleep(0.02)
         time.sleep(0.3)
         run.send_signal(signal.SIGINT)
-        _, said = run.communicate(timeout=20)
+        _, said = run.communicate(timeout=60)
     finally:
         run.kill()
     assert (run.returncode, said.strip()) == (130, b"noctule: interrupted")
@@ -124,7 +124,7 @@ def test_a_scheduler_to_attach_is_told_where_even_quietly_and_ctrl_c_ends_the_wa
         time.sleep(2.0)
         assert processor_seconds(run.pid) - before < 0.3  # a wait that polls takes more than 1 s
         run.send_signal(signal.SIGINT)
-        _, end = run.communicate(timeout=20)
+        _, end = run.communicate(timeout=60)
     finally:
         run.kill()
     assert (run.returncode, end) == (130, "\nnoctule: interrupted\n")

@@ -20,7 +20,7 @@ class TinyClient:
         self.headers = {"Accept": "application/json, */*"}
         if token is not None:
             self.headers["Authorization"] = f"Bearer {token}"
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         self.watches: list[Watching] = []
 
     def ask(
@@ -61,7 +61,7 @@ class Watching:
     """A watch that has begun: its events, one after the other."""
 
     def __init__(self, client: TinyClient, path: str, query: dict[str, Any]) -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=10)
+        self.connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
         self.connection.request("GET", f"{path}?{urlencode(query)}", headers=client.headers)
         self.answer = self.connection.getresponse()
 

@@ -56,7 +56,7 @@ def run(shared: Path, name: str, folder: Path) -> Recording:
     with subprocess.Popen(command) as process:
         try:
             assert main([*words, "-q", "--latency", "--timeout", "20"]) == 0
-            assert process.wait(10) == 0
+            assert process.wait(60) == 0
         finally:
             process.kill()
     return recording
@@ -109,7 +109,7 @@ def test_a_workflow_of_pegasus_comes_to_its_end(shared: Path, tmp_path: Path) ->
     with subprocess.Popen(command) as process:
         try:
             assert main([*words, "-q", "-e", f"{tmp_path}/out", "--timeout", "20"]) == 0
-            assert process.wait(10) == 0
+            assert process.wait(60) == 0
         finally:
             process.kill()
     jobs = table((tmp_path / "out_jobs.csv").read_text())

@@ -140,7 +140,7 @@ class Fcfs(Component):
 
 def serve(endpoint: str, component: Component, seen: list[bytes]) -> None:
     """Shake hands, then answer until the simulation has ended."""
-    with Answering(endpoint, timeout=20) as answering:
+    with Answering(endpoint, timeout=60) as answering:
         seen.append(answering.receive())
         answering.reply(struct.pack("=I", 2) + json.dumps(component.hello).encode())
         while True:

@@ -106,7 +106,7 @@ Reply = Callable[[Message], Message | bytes]
 
 def serve(endpoint: str, reply: Reply) -> None:
     """Answer until the simulation has ended, or nothing comes any more."""
-    with Answering(endpoint, timeout=20) as answering:
+    with Answering(endpoint, timeout=60) as answering:
         while True:
             request = json.loads(answering.receive())
             answer = reply(request)

@@ -373,7 +373,7 @@ def test_a_terminated_run_keeps_what_happened(folder: Path) -> None:
         assert process.poll() is None
     time.sleep(0.1)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 143
+    assert process.wait(60) == 143
     assert Path("out_jobs.csv.partial").exists()
     assert b"noctule: terminated" in process.stderr.read()
     process.stderr.close()

@@ -114,7 +114,7 @@ def test_ctrl_c_stops_a_campaign_and_its_processes(tmp_path):
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 130
     assert said.strip() == "noctule: interrupted"
     with pytest.raises(ProcessLookupError):

@@ -87,7 +87,7 @@ def test_entities_are_not_expanded() -> None:
 
 
 def test_a_deep_and_a_long_file_end_soon() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     n = 20_000
     read_dax(b"<adag>" + b"<x>" * n + b"</x>" * n + b"</adag>", source="f")
     jobs = b"".join(b'<job id="%d" runtime="1"/>' % i for i in range(n))
@@ -96,4 +96,4 @@ def test_a_deep_and_a_long_file_end_soon() -> None:
     )
     workflow = read_dax(b"<adag>" + jobs + edges + b"</adag>", source="f")
     assert workflow.first == [0]
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10

@@ -45,7 +45,7 @@ def test_a_process_decides(folder: Path) -> None:
     endpoint = f"ipc://{folder}/edc"
     with component(endpoint) as process:
         assert run(endpoint, "--timeout", "60") == 0
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=60) == 0
     with Path("out/jobs.csv").open(newline="") as file:
         starts = [row["starting_time"] for row in csv.DictReader(file)]
     assert starts == ["0.000000", "10.000000"]

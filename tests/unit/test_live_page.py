@@ -30,7 +30,7 @@ def page() -> Iterator[LivePage]:
 
 def fetched(page: LivePage, name: str, *, host: str | None = None) -> tuple[int, str]:
     parts = urlsplit(page.address)
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
     headers = {} if host is None else {"Host": host}
     connection.request("GET", name if name.startswith("/") else parts.path + name, headers=headers)
     answer = connection.getresponse()

@@ -310,7 +310,7 @@ def test_a_scheduler_may_be_at_the_other_end_of_a_socket(tmp_path: Path) -> None
     endpoint = f"ipc://{tmp_path}/socket"
 
     def serve() -> None:
-        with Answering(endpoint, timeout=10) as answering:
+        with Answering(endpoint, timeout=60) as answering:
             ends = False
             while not ends:
                 message = json.loads(answering.receive())
@@ -322,7 +322,7 @@ def test_a_scheduler_may_be_at_the_other_end_of_a_socket(tmp_path: Path) -> None
 
     thread = threading.Thread(target=serve)
     thread.start()
-    with Asking(endpoint, timeout=10) as ask:
+    with Asking(endpoint, timeout=60) as ask:
         run = Run(starts_all, [a_job("a", "ten"), a_job("b", "four", at=10)], channel=ask)
     thread.join()
     assert run.dates() == {"a": (0, 10), "b": (10, 14)}

@@ -252,7 +252,7 @@ def served(folder: Path, *replies: bytes) -> tuple[str, Callable[[], list[bytes]
     seen: list[bytes] = []
 
     def serve() -> None:
-        with Answering(endpoint, timeout=10) as answering:
+        with Answering(endpoint, timeout=60) as answering:
             for reply in replies:
                 seen.append(answering.receive())
                 answering.reply(reply)
@@ -269,7 +269,7 @@ def served(folder: Path, *replies: bytes) -> tuple[str, Callable[[], list[bytes]
 
 def test_a_process_is_initialised_before_the_first_message(tmp_path: Path) -> None:
     endpoint, requests = served(tmp_path, struct.pack("=I", 2) + HELLO, b'{"now":0,"events":[]}')
-    with EdcProcess(endpoint, b"seed=3", timeout=10) as process:
+    with EdcProcess(endpoint, b"seed=3", timeout=60) as process:
         assert process.hello == HELLO
         assert process(b'{"now":0.0,"events":[]}') == b'{"now":0,"events":[]}'
     assert requests() == [struct.pack("=I", 6) + b"seed=3", b'{"now":0.0,"events":[]}\0']
@@ -284,6 +284,6 @@ def test_a_process_is_initialised_before_the_first_message(tmp_path: Path) -> No
 )
 def test_a_bad_handshake_is_refused(tmp_path: Path, reply: bytes, complaint: str) -> None:
     endpoint, requests = served(tmp_path, reply)
-    with pytest.raises(ProtocolError, match=complaint), EdcProcess(endpoint, b"", timeout=10):
+    with pytest.raises(ProtocolError, match=complaint), EdcProcess(endpoint, b"", timeout=60):
         pass
     requests()

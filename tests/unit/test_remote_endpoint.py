@@ -37,14 +37,14 @@ def in_background() -> Iterator[Callable[[Callable[[], object]], None]]:
 
 
 def echo(endpoint: str, n_times: int = 1) -> None:
-    with Answering(endpoint, timeout=5) as answering:
+    with Answering(endpoint, timeout=60) as answering:
         for _ in range(n_times):
             answering.reply(answering.receive().upper())
 
 
 def test_a_request_gets_its_reply(endpoint: str, in_background: Any) -> None:
     in_background(lambda: echo(endpoint, 2))
-    with Asking(endpoint, timeout=5) as ask:
+    with Asking(endpoint, timeout=60) as ask:
         assert ask(b"one") == b"ONE"
         assert ask(b"two") == b"TWO"
 
@@ -53,7 +53,7 @@ def test_tcp_works_too(in_background: Any) -> None:
     with zmq.Context() as context, context.socket(zmq.REP) as socket:
         port = socket.bind_to_random_port("tcp://127.0.0.1")
     in_background(lambda: echo(f"tcp://127.0.0.1:{port}"))
-    with Asking(f"tcp://localhost:{port}", timeout=5) as ask:
+    with Asking(f"tcp://localhost:{port}", timeout=60) as ask:
         assert ask(b"one") == b"ONE"
 
 
@@ -63,7 +63,7 @@ def test_the_side_that_asks_may_come_first(endpoint: str, in_background: Any) ->
         echo(endpoint)
 
     in_background(late)
-    with Asking(endpoint, timeout=5) as ask:
+    with Asking(endpoint, timeout=60) as ask:
         assert ask(b"one") == b"ONE"
 
 
@@ -81,7 +81,7 @@ def test_a_peer_that_hangs_is_given_up_after_the_timeout(endpoint: str) -> None:
 
 def test_a_peer_that_dies_is_noticed_without_a_timeout(endpoint: str, in_background: Any) -> None:
     def die() -> None:
-        with Answering(endpoint, timeout=5) as answering:
+        with Answering(endpoint, timeout=60) as answering:
             answering.receive()
 
     in_background(die)
@@ -91,7 +91,7 @@ def test_a_peer_that_dies_is_noticed_without_a_timeout(endpoint: str, in_backgro
 
 def test_a_server_notices_that_who_asked_has_gone(endpoint: str, in_background: Any) -> None:
     def ask_once() -> None:
-        with Asking(endpoint, timeout=5) as ask:
+        with Asking(endpoint, timeout=60) as ask:
             ask(b"one")
 
     in_background(ask_once)
@@ -113,13 +113,13 @@ def test_a_message_that_is_too_long_is_quoted_from_its_beginning(
     endpoint: str, in_background: Any
 ) -> None:
     def babble() -> None:
-        with Answering(endpoint, timeout=5) as answering:
+        with Answering(endpoint, timeout=60) as answering:
             answering.receive()
             answering.reply(b"x" * 2000)
 
     in_background(babble)
     with (
-        Asking(endpoint, timeout=5, most_bytes=1000) as ask,
+        Asking(endpoint, timeout=60, most_bytes=1000) as ask,
         pytest.raises(ProtocolError, match=r"2000 bytes that begins with 'xxx.*expected at most"),
     ):
         ask(b"hello?")
@@ -134,7 +134,7 @@ def test_a_message_of_several_frames_is_refused(endpoint: str, in_background: An
 
     in_background(split)
     with (
-        Asking(endpoint, timeout=5) as ask,
+        Asking(endpoint, timeout=60) as ask,
         pytest.raises(ProtocolError, match="a message of 3 frames, expected 1"),
     ):
         ask(b"hello?")
