@@ -189,16 +189,19 @@ void bind_drive(nb::module_& module) {
         .def(
             "__init__",
             [](Drive* self, const Numbers& numbers, std::vector<double> ticks,
-               std::vector<double> looks, const std::vector<std::pair<double, int>>& passes) {
+               std::vector<double> looks, std::vector<double> limit_checks,
+               const std::vector<std::pair<double, int>>& passes) {
                 new (self) Drive{};
                 set_fields(*self, numbers);
                 self->ticks = std::move(ticks);
                 self->looks = std::move(looks);
+                self->limit_checks = std::move(limit_checks);
                 for (const auto& [time, kind] : passes) {
                     self->passes.push_back({time, static_cast<PassKind>(kind)});
                 }
             },
-            nb::arg("numbers"), nb::arg("ticks"), nb::arg("looks"), nb::arg("passes"));
+            nb::arg("numbers"), nb::arg("ticks"), nb::arg("looks"), nb::arg("limit_checks"),
+            nb::arg("passes"));
 }
 
 Plugins plugins_of(const Settings& settings) {

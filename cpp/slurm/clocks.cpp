@@ -11,7 +11,22 @@ namespace {
 
 constexpr double limit_period = 30.0;
 constexpr double before_all_times = -1e9;
-constexpr double farthest_look = 0.5; // from where a sleep would end
+constexpr double farthest_look = 0.5;  // from where a sleep would end
+constexpr double farthest_check = 1.5; // from the tick where one is due
+
+// The given date that is nearest to another one, or that one if there is none so near.
+double nearest(const std::vector<double>& given, double date, double farthest) {
+    double found = date;
+    double distance = farthest;
+    for (auto at = std::ranges::lower_bound(given, date - farthest);
+         at != given.end() && *at <= date + farthest; ++at) {
+        if (std::abs(*at - date) <= distance) {
+            distance = std::abs(*at - date);
+            found = *at;
+        }
+    }
+    return found;
+}
 
 } // namespace
 
@@ -76,11 +91,13 @@ void MainClock::skip_until(double date) {
 }
 
 LimitClock::LimitClock(const Drive& drive)
-    : grid_(drive), check_(grid_.at_or_after(drive.first_limit_check)) {}
+    : grid_(drive), given_(drive.limit_checks),
+      check_(nearest(given_, grid_.at_or_after(drive.first_limit_check), farthest_check)) {}
 
 double LimitClock::first_from(double date) {
     while (check_ < date) {
-        check_ = grid_.at_or_after(std::floor(check_) + limit_period);
+        const double next = grid_.at_or_after(std::floor(check_) + limit_period);
+        check_ = nearest(given_, next, farthest_check);
     }
     return check_;
 }
@@ -103,17 +120,7 @@ void BackfillClock::ran(double begin, double end) {
 }
 
 // Sleeps last a little longer or shorter than planned: until the given look nearest to it.
-void BackfillClock::wake_near(double date) {
-    const auto above = std::ranges::lower_bound(looks_, date - farthest_look);
-    wake_ = date;
-    double distance = farthest_look;
-    for (auto look = above; look != looks_.end() && *look <= date + farthest_look; ++look) {
-        if (std::abs(*look - date) <= distance) {
-            distance = std::abs(*look - date);
-            wake_ = *look;
-        }
-    }
-}
+void BackfillClock::wake_near(double date) { wake_ = nearest(looks_, date, farthest_look); }
 
 void BackfillClock::look_until(double date, double last_update) {
     if (wake_ < date && last_update < last_) {

@@ -24,10 +24,11 @@ struct Drive {
     std::vector<double> ticks = {}; // given ones, in order; then one every period
     double first_tick = 0.0;        // if none is given
     double tick_period = 1.0;
-    double first_backfill = 0.0;      // the first look of the thread
-    std::vector<double> looks = {};   // given ones, in order: its sleeps end there if near
-    double first_full = 0.0;          // no full pass before this date
-    double first_limit_check = 0.0;   // no check of time limits before it
+    double first_backfill = 0.0;           // the first look of the thread
+    std::vector<double> looks = {};        // given ones, in order: its sleeps end there if near
+    double first_full = 0.0;               // no full pass before this date
+    double first_limit_check = 0.0;        // no check of time limits before it
+    std::vector<double> limit_checks = {}; // given ones, in order: checks are there if near
     double backfill_overhead = 0.003; // seconds that a sleep of the thread is longer than asked
     double kill_latency = 0.035;      // from a kill to the pass that follows it
     bool enforces_limits = true;
@@ -84,6 +85,7 @@ class LimitClock {
 
   private:
     TickGrid grid_;
+    std::vector<double> given_;
     double check_;
 };
 

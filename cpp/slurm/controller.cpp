@@ -142,6 +142,8 @@ void Controller::submit(const Moment& moment, JobIndex job) {
         if (*why == Refusal::partition_limits &&
             parameters().enforce_part_limits == Parameters::PartLimits::no) {
             priority_->submit(job, moment.now);
+            n_reason_changes_ = 2;
+            touch_plans(moment.now);
         }
         refuse(moment, job, *why);
         return;

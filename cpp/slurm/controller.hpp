@@ -196,6 +196,14 @@ class Controller {
     }
     // The same where nothing has changed but what backfilling has planned.
     void touch_plans(Seconds now) { last_update_ = std::max(last_update_, now); }
+    // A queue is built. Of jobs that their partitions never take, reasons are set at the first time
+    // and kept at the second: both are changes.
+    void note_queue(Seconds now) {
+        if (n_reason_changes_ > 0) {
+            --n_reason_changes_;
+            touch_plans(now);
+        }
+    }
     // Changes that the plan of a backfill pass does not outlive: all but jobs at the queue's end.
     std::uint64_t n_changes() const { return n_changes_ + queue_.n_changes(); }
     bool has_windows() const { return !windows_.empty(); }
@@ -303,6 +311,7 @@ class Controller {
     std::size_t n_running_ = 0;
     std::uint64_t n_refused_[n_refusals] = {};
     std::map<std::string, std::uint64_t> n_refused_by_; // limits of accounting
+    int n_reason_changes_ = 0; // still to come
     std::uint64_t n_late_ = 0;
     std::uint64_t n_beyond_resume_rate_ = 0; // jobs that boot more nodes than that
     std::uint64_t n_not_given_ = 0;          // starts whose nodes were not free

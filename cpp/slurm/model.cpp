@@ -181,11 +181,15 @@ void Model::run_main(const Moment& moment, bool full) {
                                         controller_.waits_for_completion(moment.now))) {
         return;
     }
+    controller_.note_queue(moment.now);
     main_.run(moment, now, full);
 }
 
 void Model::run_backfill(const Moment& moment) {
     const double now = moment.view.now();
+    if (!backfill_.is_under_way()) {
+        controller_.note_queue(moment.now);
+    }
     const std::optional<double> away =
         backfill_.is_under_way() ? backfill_.resume(moment, now) : backfill_.begin(moment, now);
     resume_ = away ? now + *away : infinity;

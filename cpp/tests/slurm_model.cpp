@@ -398,6 +398,11 @@ void limits_are_checked_each_half_minute() {
     LimitClock clock(drive);
     CHECK(clock.first_from(0.0) == 3.5 && clock.first_from(4.0) == 33.5);
     CHECK(clock.first_from(100.0) == 123.5);
+
+    drive.limit_checks = {4.75, 32.25, 67.0}; // the others are too far from where one is due
+    LimitClock given(drive);
+    CHECK(given.first_from(0.0) == 4.75 && given.first_from(5.0) == 34.5);
+    CHECK(given.first_from(35.0) == 64.5 && given.first_from(65.0) == 94.5);
 }
 
 } // namespace

@@ -1437,7 +1437,7 @@ class SlurmRequests:
 class SlurmClocks:
     """When the schedulers run."""
 
-    def __init__(self, numbers: Mapping[str, float], ticks: Sequence[float], looks: Sequence[float], passes: Sequence[tuple[float, int]]) -> None: ...
+    def __init__(self, numbers: Mapping[str, float], ticks: Sequence[float], looks: Sequence[float], limit_checks: Sequence[float], passes: Sequence[tuple[float, int]]) -> None: ...
 
 def slurm_policy(settings: SlurmSettings, requests: SlurmRequests, clocks: SlurmClocks, keep_passes: bool = False, keep_reasons: bool = False) -> NativePolicy:
     """Return Slurm's schedulers as a policy."""

@@ -281,6 +281,14 @@ def test_backfilling_sleeps_on_while_a_single_job_waits_for_busy_nodes(n_waiting
     assert model.statistics()["backfill"]["passes"] == n_cycles
 
 
+def test_a_job_that_its_partition_never_takes_wakes_backfilling_twice():
+    # besides those at 30.5 and after the end at 201.25: at 60.5 as it came at 32, and at 90.5 as
+    # the pass of 60.25 kept the reason that the one of 32.25 had found
+    jobs = [Asked(1, 200, 1), Asked(2, 10, 1), Asked(32, 10, 2)]
+    _, model = simulate_case(conf_of(n_nodes=2, low="MaxNodes=1"), [Asked(0.5, 900, 1), *jobs])
+    assert model.statistics()["backfill"]["passes"] == 4
+
+
 def expanded(hosts: str) -> list[int]:
     found: list[int] = []
     for part in hosts.split():

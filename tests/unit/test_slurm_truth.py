@@ -11,7 +11,7 @@ from slurm_sets import EPOCH, HEADER, LOG, ROWS, full, quick, row, stamp, write_
 from noctule.errors import InputError
 from noctule.slurm.truth.controller_log import MainPass, parse_controller_log
 from noctule.slurm.truth.sets import read_truth
-from noctule.slurm.truth.tick_grid import TICK_PERIOD, tick_grid
+from noctule.slurm.truth.tick_grid import TICK_PERIOD, passes_at_once, tick_grid
 
 
 def test_jobs_have_their_request_and_dates_to_the_millisecond(tmp_path):
@@ -205,6 +205,14 @@ def test_a_pass_that_comes_too_soon_for_a_tick_is_none():
     # spaced by less than three whole seconds: the end of a killed job asked for it at once
     grid = tick_grid(passes(quick(10), quick(11.5), quick(14.04)))
     assert seconds(grid.dates) == pytest.approx([10, 11.0005, 12.001, 13.0015, 14.04], abs=1e-3)
+
+
+def test_a_pass_between_two_ticks_some_seconds_after_a_kill_is_none():
+    # 13.7 is far enough from 10 for a tick, but not a whole number of seconds
+    told = passes(full(10), quick(13.7), quick(17.01))
+    assert len(tick_grid(told, kills=[EPOCH + 10]).dates) == 1 + 7
+    assert passes_at_once(told, kills=[EPOCH + 10]) == [EPOCH + 13.7]
+    assert passes_at_once(told, kills=[EPOCH + 8.7]) == passes_at_once(told) == []
 
 
 def test_a_tick_is_never_early():

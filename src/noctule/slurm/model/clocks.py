@@ -42,6 +42,7 @@ class Clocks:
             one ends there.
         first_full: no full pass before this date.
         first_limit_check: no check of time limits before this date.
+        limit_checks: given checks, in order: one that is due within 1.5 s of such a date is then.
         first_calculation: first computation of multifactor priorities; then one each period.
         backfill_overhead: seconds that a sleep of the backfill thread lasts longer than asked.
         kill_latency: seconds from a kill to the pass that it causes.
@@ -58,6 +59,7 @@ class Clocks:
     looks: Sequence[float] = ()
     first_full: float = 0.0
     first_limit_check: float = 0.0
+    limit_checks: Sequence[float] = ()
     first_calculation: float = 0.0
     backfill_overhead: float = 0.003
     kill_latency: float = KILL_LATENCY
@@ -83,7 +85,12 @@ class Clocks:
             value = getattr(self, name)
             if not math.isfinite(value) or (name not in dates and value < 0):
                 raise InputError(f"clocks: {name}: got {value}, expected seconds")
-        rows = {"passes": [d for d, _ in self.passes], "ticks": self.ticks, "looks": self.looks}
+        rows = {
+            "passes": [d for d, _ in self.passes],
+            "ticks": self.ticks,
+            "looks": self.looks,
+            "limit_checks": self.limit_checks,
+        }
         for name, row in rows.items():
             goes_back = any(later < date for date, later in pairwise(row))
             if goes_back or not all(map(math.isfinite, row)):
@@ -133,5 +140,6 @@ class Clocks:
         numbers = {name: float(getattr(self, name)) for name in names}
         numbers["mode"] = _MODES.index(self.mode)
         passes = [(float(date), PASS_KINDS.index(kind)) for date, kind in self.passes]
-        ticks, looks = (list(map(float, dates)) for dates in (self.ticks, self.looks))
-        return _core.SlurmClocks(numbers, ticks, looks, passes)
+        given = (self.ticks, self.looks, self.limit_checks)
+        ticks, looks, checks = (list(map(float, dates)) for dates in given)
+        return _core.SlurmClocks(numbers, ticks, looks, checks, passes)

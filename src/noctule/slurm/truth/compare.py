@@ -35,7 +35,7 @@ from noctule.slurm.model.policy import COMPLETION_DELAY, simulate_slurm
 from noctule.slurm.truth.fidelity import SimulatedStart, Starts
 from noctule.slurm.truth.sets import Truth, TruthJob
 from noctule.slurm.truth.submissions import asked_fields
-from noctule.slurm.truth.tick_grid import passes_at_once, tick_grid
+from noctule.slurm.truth.tick_grid import LONGEST_KILL, passes_at_once, tick_grid
 from noctule.workload import Job, Workload
 from noctule.workload import Request as HostRequest
 
@@ -44,7 +44,6 @@ _LIMIT_INTERVAL = 30  # seconds between tests of time limits
 _CALC_PERIOD = 300  # seconds between computations of priorities
 _NAMED = 5  # jobs that a sentence names
 _RESOLUTION = 0.001  # seconds of a log: what asks for a pass is logged with it
-_LONGEST_KILL = 5.0  # seconds that a job is seen to need for its end at a limit
 _OVERTIME = 3600.0  # seconds that a job would run after its limit, where nothing tells
 
 
@@ -99,8 +98,9 @@ class Case:
         self._jobs = sorted(jobs, key=lambda job: (job.submit_date, job.job_id))
         self._cancelled = {job.job_id for job in truth.cancelled}
         self._uses = _passes_of_nodes(truth)
-        spacing = settings.scheduling.batch_sched_delay
-        self._at_once = passes_at_once(log.passes, spacing=spacing)
+        self._at_once = passes_at_once(
+            log.passes, kills=self._kills(), spacing=settings.scheduling.batch_sched_delay
+        )
         self._requests = Requests.of(self._request(job) for job in self._jobs)
         self._node_of_host = [
             node.name
@@ -163,15 +163,19 @@ class Case:
         """Return the first tick, cycle and full pass of the log, and the mean period of ticks."""
         return self._clocks(all_instants=False)
 
+    def _kills(self) -> list[float]:
+        return sorted({*self.truth.log.time_limits.values()})
+
     def _clocks(self, *, all_instants: bool) -> Clocks:
         log = self.truth.log
-        grid = tick_grid(log.passes, spacing=self.settings.scheduling.batch_sched_delay)
+        spacing = self.settings.scheduling.batch_sched_delay
+        grid = tick_grid(log.passes, kills=self._kills(), spacing=spacing)
         ticks = [date - self.epoch for date in self._open_ticks(grid.dates)]
         cycles = [date - self.epoch for date in log.cycles]
         full = [one.date - self.epoch for one in log.passes if one.is_full]
         # without any in the log they come no sooner than its end
         last = ticks[-1]
-        first_check = min(log.time_limits.values(), default=self.epoch)
+        checks = [date - self.epoch for date in self._kills()]
         return Clocks(
             ticks=ticks if all_instants else (),
             first_tick=ticks[0],
@@ -179,7 +183,8 @@ class Case:
             looks=cycles if all_instants else (),
             first_backfill=cycles[0] if cycles else last,
             first_full=math.floor(full[0]) if full else last,
-            first_limit_check=math.floor(first_check) - self.epoch,
+            first_limit_check=math.floor(checks[0]) if checks else 0.0,
+            limit_checks=checks if all_instants else (),
             kill_latency=0.0 if all_instants else KILL_LATENCY,
             first_calculation=self._first_calculation(),
         )
@@ -271,7 +276,7 @@ class Case:
         """Return when a job that was killed then was over: it asks for a pass at once."""
         i = bisect.bisect_right(self._at_once, date)
         found = self._at_once[i] if i < len(self._at_once) else math.inf
-        return found if found < date + _LONGEST_KILL else date + KILL_LATENCY
+        return found if found < date + LONGEST_KILL else date + KILL_LATENCY
 
     def _date(self, date: float, clocks: Clocks) -> float:
         """Return a date of the run; BSC's simulator has whole seconds, as accounting does."""

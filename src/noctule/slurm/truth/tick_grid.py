@@ -8,6 +8,7 @@ alone. Passes that the end of a killed job, or an epilogue, asked for at once ar
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ TICK_PERIOD = 1.0075
 _SHORTEST, _LONGEST = 0.9, 8.0
 _SLEEPS = 1.0005  # seconds that ten sleeps of a tenth last
 _LATE = 0.06  # seconds by which a tick may be late before it is logged
+_LATEST = 0.2  # seconds that ticks are not late by within the end of a kill
+LONGEST_KILL = 5.0  # seconds that a job is seen to need for its end at a limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,15 @@ class TickGrid:
     period: float
 
 
-def tick_grid(passes: Sequence[MainPass], *, spacing: int = 3) -> TickGrid:
+def tick_grid(
+    passes: Sequence[MainPass], *, kills: Sequence[float] = (), spacing: int = 3
+) -> TickGrid:
     """Find the ticks; there must be at least one pass.
 
     `spacing` is batch_sched_delay, which ticks keep and passes at once do not.
     """
-    with_pass = _ticks_with_pass(passes, spacing)
+    others = set(passes_at_once(passes, kills=kills, spacing=spacing))
+    with_pass = [one.date for one in passes if one.date not in others] or [passes[0].date]
     period = _period(with_pass)
     dates = []
     for here, there in pairwise(with_pass):
@@ -50,19 +56,29 @@ def _n_ticks(gap: float, period: float) -> int:
     return max(1, min(round(gap / period), math.floor(gap + _LATE)))
 
 
-def _ticks_with_pass(passes: Sequence[MainPass], spacing: int) -> list[float]:
-    others = set(passes_at_once(passes, spacing=spacing))
-    return [one.date for one in passes if one.date not in others] or [passes[0].date]
+def passes_at_once(
+    passes: Sequence[MainPass], *, kills: Sequence[float] = (), spacing: int = 3
+) -> list[float]:
+    """Return the dates of passes that are no ticks; `kills` are dates, in order.
+
+    They come too soon after another pass, or some seconds after a kill and between two ticks; a
+    kill is at a tick.
+    """
+    found = []
+    last_second = -math.inf
+    for one in passes:
+        second = math.floor(one.date)
+        if not one.is_full and (second - last_second < spacing or _is_off(one.date, kills)):
+            found.append(one.date)
+        last_second = second
+    return found
 
 
-def passes_at_once(passes: Sequence[MainPass], *, spacing: int = 3) -> list[float]:
-    """Return the dates of passes that come too soon after another for a tick."""
-    seconds = [-math.inf, *(math.floor(one.date) for one in passes)]
-    return [
-        one.date
-        for one, (last, second) in zip(passes, pairwise(seconds), strict=True)
-        if not one.is_full and second - last < spacing
-    ]
+def _is_off(date: float, kills: Sequence[float]) -> bool:
+    """Whether a date follows a kill by some seconds, but not by whole ones and a little."""
+    i = bisect.bisect_left(kills, date)
+    seconds = date - kills[i - 1] if i else math.inf
+    return seconds < LONGEST_KILL and _LATEST < seconds % 1.0 < 1.0 - _LATE
 
 
 def _period(dates: Sequence[float]) -> float:
