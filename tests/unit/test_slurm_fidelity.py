@@ -49,6 +49,21 @@ def test_the_same_schedule_deviates_by_nothing(jobs):
     assert found.start_error == 0
 
 
+def test_run_times_are_given_in_whole_seconds_whatever_the_fractions_of_the_starts(jobs):
+    # all start in the same seconds as they did; the second job ends in the second before
+    earlier = starts((5.3, 40.4, "n[1-3]"), (43.5, 62.9, "n[1-2]"), (31.05, 50.15, "n4"))
+    assert deviation(jobs, earlier).relative == Means(0, 0, 0)
+
+
+def test_the_end_of_a_job_at_its_limit_is_the_models(jobs):
+    limited = [replace(jobs[0], state="TIMEOUT"), *jobs[1:]]
+    # job 1 runs for 65 s, not 35: responses 68, 57 and 43
+    found = deviation(limited, starts((5.5, 70.6, "n[1-3]"), *AS_IT_WAS[1:]))
+    assert found.means.wait == pytest.approx((3 + 37 + 24) / 3)
+    assert found.means.response == pytest.approx((68 + 57 + 43) / 3)
+    assert found.means.slowdown == pytest.approx((68 / 65 + 57 / 20 + 43 / 19) / 3)
+
+
 def test_errors_that_cancel_in_the_mean_do_not_in_the_sum(jobs):
     # job 1 starts 8 s later, job 2 as much earlier, on other nodes: means as before, 16 s of 64
     shifted = starts((13.5, 48.6, "n[1-3]"), (35.7, 55.8, "n[3-4]"), AS_IT_WAS[2])

@@ -1,7 +1,8 @@
 """How far a simulated schedule is from what a real Slurm did: means, starts and node lists.
 
 wait = start - submit, response = end - submit, slowdown = response / run time (at least one
-second), of whole seconds as Slurm accounts for them.
+second), of whole seconds as Slurm accounts for them. Run times are given, also in seconds: only
+where a time limit ended a job, the model's end counts.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def deviation(jobs: Sequence[TruthJob], starts: Starts) -> Deviation:
     """Compare one schedule with what happened; jobs are matched by number."""
     by_number: Mapping[int, SimulatedStart] = {start.job_id: start for start in starts}
     pairs = [(job, by_number[job.job_id]) for job in jobs]
-    found = means([(job.submit, model.start, model.end) for job, model in pairs])
+    found = means([(job.submit, model.start, _end(job, model)) for job, model in pairs])
     differences = [abs(math.floor(model.start) - job.start) for job, model in pairs]
     return Deviation(
         means=found,
@@ -100,6 +101,10 @@ def deviation(jobs: Sequence[TruthJob], starts: Starts) -> Deviation:
         n_exact_nodes=sum(_same_hosts(model.nodes, job.nodes) for job, model in pairs),
         start_error=_ratio(sum(differences), sum(job.wait for job in jobs)),
     )
+
+
+def _end(job: TruthJob, model: SimulatedStart) -> float:
+    return model.end if job.is_timed_out else math.floor(model.start) + job.end - job.start
 
 
 def spread(jobs: Sequence[TruthJob], runs: Sequence[Starts]) -> Spread:
