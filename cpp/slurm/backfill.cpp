@@ -279,13 +279,15 @@ Backfill::Outcome Backfill::try_job(const Moment& moment, const Attempt& attempt
                     attempt.partition.oversubscribe <= Oversubscribe::exclusive;
     bool passed_over = false;
     while (true) {
-        const Seconds asked = std::exchange(later, 0);
-        const Seconds date = std::max(asked, het_jobs_.earliest(attempt.job));
-        if (looks_up && (later = next_if_too_few(attempt, date, duration)) > 0) {
-            passed_over = true;
-            continue;
+        Seconds asked = std::exchange(later, 0);
+        const Seconds earliest = het_jobs_.earliest(attempt.job);
+        if (looks_up) {
+            const Seconds first = asked;
+            asked = first_promising(attempt, first, earliest, duration);
+            passed_over |= asked > first;
         }
-        const std::optional<Seconds> from = find_nodes(attempt, date, duration, later);
+        const std::optional<Seconds> from =
+            find_nodes(attempt, std::max(asked, earliest), duration, later);
         const bool tries_later = later > asked && !attempt.no_reserve;
         if (!from && tries_later) {
             continue;

@@ -65,7 +65,8 @@ class Backfill {
                                       Seconds& later);
     bool follows_predictions() const;
     bool nodes_only_get_fewer() const;
-    Seconds next_if_too_few(const Attempt& attempt, Seconds start, Seconds duration);
+    Seconds first_promising(const Attempt& attempt, Seconds asked, Seconds earliest,
+                            Seconds duration);
     bool are_too_few(const Attempt& attempt, Seconds start, Seconds latest);
     Start start_now(const Moment& moment, const Attempt& attempt);
     bool may_start_more() const;

@@ -20,21 +20,27 @@ bool Backfill::nodes_only_get_fewer() const {
            !controller_.has_owners() && !evictions_.are_possible();
 }
 
-// The next date to try, if it is known that too few nodes could be used before it; or else 0.
-Seconds Backfill::next_if_too_few(const Attempt& attempt, Seconds start, Seconds duration) {
-    if (start <= now_ && controller_.reasons().is_kept()) {
-        return 0;
-    }
+// The first date to try from one on at which it is not known that too few nodes could be used.
+Seconds Backfill::first_promising(const Attempt& attempt, Seconds asked, Seconds earliest,
+                                  Seconds duration) {
     const std::uint32_t partition = attempt.record.partition;
-    const Seconds end = std::max(start, now_) + duration;
-    const Seconds later = space_.more_from(partition_nodes_, start, end);
-    if (later == 0 || !known_.are_below(attempt.least, partition, start, duration, later)) {
-        return 0;
+    const bool any_node_counts = space_.is_within(partition_nodes_);
+    while (true) {
+        const Seconds start = std::max(asked, earliest);
+        if (start <= now_ && controller_.reasons().is_kept()) {
+            return asked;
+        }
+        const Seconds end = std::max(start, now_) + duration;
+        const Seconds later = any_node_counts ? space_.more_from(start, end)
+                                              : space_.more_from(partition_nodes_, start, end);
+        if (later == 0 || !known_.are_below(attempt.least, partition, start, duration, later)) {
+            return asked;
+        }
+        if (start <= now_) {
+            hold_until(space_.next_begin(now_ + duration) - duration);
+        }
+        asked = later;
     }
-    if (start <= now_) {
-        hold_until(space_.next_begin(now_ + duration) - duration);
-    }
-    return later;
 }
 
 // Whether a job cannot start on `available_` by a date.

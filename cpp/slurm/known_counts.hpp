@@ -9,26 +9,30 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace noctule::slurm {
 
 class KnownCounts {
   public:
-    void clear() { known_.clear(); }
+    void clear() {
+        ++pass_;
+        n_used_ = 0;
+    }
 
     // Whether it is known that fewer than `least` nodes of a partition can be used from the start.
     bool are_below(std::uint32_t least, std::uint32_t partition, Seconds start, Seconds duration,
                    Seconds by) const {
-        const auto found = known_.find(key(partition, start));
-        return found != known_.end() && std::ranges::any_of(found->second, [&](const Count& count) {
+        const Slot& slot = slots_[place_of(key(partition, start))];
+        return slot.pass == pass_ && std::ranges::any_of(slot.counts, [&](const Count& count) {
                    return count.most < least && count.duration <= duration && count.by >= by;
                });
     }
 
     void note(std::uint32_t most, std::uint32_t partition, Seconds start, Seconds duration,
               Seconds by) {
-        Counts& counts = known_[key(partition, start)];
+        Counts& counts = slot_of(key(partition, start)).counts;
         const Count count{duration, by, most};
         const auto is_said_by = [&](const Count& old) {
             return old.most >= most && old.duration >= duration && old.by <= by;
@@ -48,12 +52,50 @@ class KnownCounts {
         std::uint32_t most = none;
     };
     using Counts = std::array<Count, 4>;
+    // Of a table that is asked at each date of each job: neighbours take what would fall together.
+    struct Slot {
+        std::uint64_t key = 0;
+        std::uint64_t pass = 0; // in which it was filled; others are empty
+        Counts counts = {};
+    };
 
     static std::uint64_t key(std::uint32_t partition, Seconds start) {
         return std::uint64_t{partition} << 48 ^ static_cast<std::uint64_t>(start);
     }
 
-    std::unordered_map<std::uint64_t, Counts> known_;
+    // Where a key is, or would be.
+    std::size_t place_of(std::uint64_t key) const {
+        std::size_t place = key * 0x9e3779b97f4a7c15 >> 32 & (slots_.size() - 1);
+        while (slots_[place].pass == pass_ && slots_[place].key != key) {
+            place = (place + 1) & (slots_.size() - 1);
+        }
+        return place;
+    }
+
+    Slot& slot_of(std::uint64_t key) {
+        std::size_t place = place_of(key);
+        if (slots_[place].pass != pass_) {
+            if (++n_used_ * 2 > slots_.size()) {
+                grow();
+                place = place_of(key);
+            }
+            slots_[place] = {key, pass_, {}};
+        }
+        return slots_[place];
+    }
+
+    void grow() {
+        const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
+        for (const Slot& slot : old) {
+            if (slot.pass == pass_) {
+                slots_[place_of(slot.key)] = slot;
+            }
+        }
+    }
+
+    std::vector<Slot> slots_ = std::vector<Slot>(256); // a power of two, at most half full
+    std::size_t n_used_ = 0;
+    std::uint64_t pass_ = 1;
 };
 
 } // namespace noctule::slurm

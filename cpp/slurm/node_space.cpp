@@ -9,7 +9,7 @@ void NodeSpace::reset(Seconds begin, Seconds end, const NodeSet& usable) {
     if (sets_.empty()) {
         sets_.emplace_back();
     }
-    sets_.front() = usable;
+    sets_.front() = all_ = usable;
     unused_.clear();
     for (auto place = static_cast<std::uint32_t>(sets_.size()); place-- > 1;) {
         unused_.push_back(place);
@@ -25,7 +25,19 @@ void NodeSpace::move_to(Seconds begin, Seconds end) {
 }
 
 NodeSpace::Iterator NodeSpace::first_after(Seconds date) const {
-    return std::ranges::upper_bound(stretches_, date, {}, &Stretch::end);
+    const auto is_first = [&](std::size_t i) {
+        return i < stretches_.size() && stretches_[i].end > date &&
+               (i == 0 || stretches_[i - 1].end <= date);
+    };
+    for (const std::size_t i : {last_place_, last_place_ + 1}) {
+        if (is_first(i)) {
+            last_place_ = i;
+            return stretches_.begin() + static_cast<std::ptrdiff_t>(i);
+        }
+    }
+    const auto found = std::ranges::upper_bound(stretches_, date, {}, &Stretch::end);
+    last_place_ = static_cast<std::size_t>(found - stretches_.begin());
+    return found;
 }
 
 Seconds NodeSpace::next_begin(Seconds date) const {
@@ -142,20 +154,26 @@ void NodeSpace::usable(const NodeSet& among, Seconds start, Seconds end, std::ui
     constexpr int often = 8;
     usable = among;
     int n = 0;
+    bool loses = true; // nodes, compared with the stretch before
     for (auto at = first_after(start); at != stretches_.end() && at->begin <= end; ++at) {
-        usable &= nodes(*at);
-        if (at->n_usable < least || (++n % often == 0 && usable.count() < least)) {
+        if (loses) {
+            usable &= nodes(*at);
+            ++n;
+        }
+        if (at->n_usable < least || (loses && n % often == 0 && usable.count() < least)) {
             usable.clear();
             return;
         }
+        loses = at->n_fewer > 0;
     }
 }
 
-Seconds NodeSpace::more_from(const NodeSet& among, Seconds start, Seconds end) const {
+template <typename Counts>
+Seconds NodeSpace::first_more(Seconds start, Seconds end, Counts counts) const {
     auto at = first_after(start);
     for (; at != stretches_.end() && std::next(at) != stretches_.end(); ++at) {
         // Before that each stretch has nodes of the one before only.
-        if (at->n_more > 0 && nodes(*std::next(at)).offers_beyond(nodes(*at), among)) {
+        if (at->n_more > 0 && counts(*at, *std::next(at))) {
             return at->end;
         }
         if (at->begin > end) {
@@ -163,6 +181,16 @@ Seconds NodeSpace::more_from(const NodeSet& among, Seconds start, Seconds end) c
         }
     }
     return 0;
+}
+
+Seconds NodeSpace::more_from(const NodeSet& among, Seconds start, Seconds end) const {
+    return first_more(start, end, [&](const Stretch& stretch, const Stretch& next) {
+        return nodes(next).offers_beyond(nodes(stretch), among);
+    });
+}
+
+Seconds NodeSpace::more_from(Seconds start, Seconds end) const {
+    return first_more(start, end, [](const Stretch&, const Stretch&) { return true; });
 }
 
 } // namespace noctule::slurm

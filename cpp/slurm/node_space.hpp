@@ -40,9 +40,12 @@ class NodeSpace {
     void usable(const NodeSet& among, Seconds start, Seconds end, std::uint32_t least,
                 NodeSet& usable) const;
 
+    // Whether the plan has no other nodes than these.
+    bool is_within(const NodeSet& nodes) const { return nodes.contains(all_); }
     // The first date after the start from which a node of `among` is usable that was not before;
     // 0 if there is none. Slurm looks for it one stretch beyond the end.
     Seconds more_from(const NodeSet& among, Seconds start, Seconds end) const;
+    Seconds more_from(Seconds start, Seconds end) const; // any node
 
     // The first date after one at which a stretch begins; the end of time if none does.
     Seconds next_begin(Seconds date) const;
@@ -56,6 +59,7 @@ class NodeSpace {
     using Iterator = std::vector<Stretch>::const_iterator;
 
     Iterator first_after(Seconds date) const; // that ends after it
+    template <typename Counts> Seconds first_more(Seconds start, Seconds end, Counts counts) const;
     std::uint32_t copy_of(std::uint32_t place);
     void split_at(Seconds date);
     void take_before(Stretch& stretch, const Stretch& next);
@@ -63,6 +67,8 @@ class NodeSpace {
     void merge(std::size_t first, std::size_t last);
 
     std::vector<Stretch> stretches_;
+    mutable std::size_t last_place_ = 0; // where the last search ended, near which the next begins
+    NodeSet all_;                        // of the beginning
     std::vector<NodeSet> sets_;
     std::vector<std::uint32_t> unused_; // places
     SparseNodes taken_;                 // kept to save allocations

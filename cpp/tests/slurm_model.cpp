@@ -265,6 +265,9 @@ void plans_take_nodes_away_for_a_time() {
             CHECK(plain(found) == expected);
             CHECK(space.is_free(start, end, found));
             CHECK(space.more_from(set_of(n_nodes, among), start, n_minutes * minute) == more);
+            const NodeSet all(n_nodes, true);
+            CHECK(space.is_within(all) &&
+                  space.more_from(start, end) == space.more_from(all, start, end));
         }
         check_stretches(space, naive);
     }
@@ -356,6 +359,28 @@ void known_counts_hold_for_longer_and_earlier() {
     CHECK(!known.are_below(4, 0, 600, 120, 900));
 }
 
+void known_counts_of_many_dates_and_partitions_stay_apart() {
+    KnownCounts known;
+    const auto most = [](std::uint32_t partition, Seconds date) {
+        return partition + static_cast<std::uint32_t>(date / 60 % 7);
+    };
+    for (int pass = 0; pass < 2; ++pass, known.clear()) {
+        for (std::uint32_t partition = 0; partition < 3; ++partition) {
+            for (Seconds date = 0; date < 60 * 500; date += 60) {
+                CHECK(!known.are_below(100, partition, date, 60, 0));
+                known.note(most(partition, date), partition, date, 60, 0);
+            }
+        }
+        for (std::uint32_t partition = 0; partition < 3; ++partition) {
+            for (Seconds date = 0; date < 60 * 500; date += 60) {
+                const std::uint32_t n = most(partition, date);
+                CHECK(known.are_below(n + 1, partition, date, 60, 0) &&
+                      !known.are_below(n, partition, date, 60, 0));
+            }
+        }
+    }
+}
+
 void main_passes_keep_their_distance() {
     Drive drive;
     drive.first_tick = 0.25;
@@ -416,6 +441,7 @@ void test_slurm_model() {
     plans_tell_when_more_nodes_are_free();
     plans_use_up_records_as_slurms_table_does();
     known_counts_hold_for_longer_and_earlier();
+    known_counts_of_many_dates_and_partitions_stay_apart();
     ends_give_nodes_back_in_order();
     main_passes_keep_their_distance();
     backfilling_sleeps_and_looks();
