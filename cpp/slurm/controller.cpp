@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace noctule::slurm {
 
@@ -84,6 +85,9 @@ bool Controller::violates_limits(const Request& request, std::uint32_t index) co
 bool Controller::can_run(JobIndex job, std::uint32_t index) {
     const Request& request = requests_[job];
     const auto [least, wanted] = node_bounds(job, index);
+    if (wanted < least) {
+        return false;
+    }
     NodeSet nodes = partition(index).nodes;
     if (request.constraint != none) {
         nodes &= settings_->constraints[request.constraint];
@@ -91,8 +95,21 @@ bool Controller::can_run(JobIndex job, std::uint32_t index) {
     if (request.excluded.n_nodes() > 0) {
         nodes -= request.excluded;
     }
-    return wanted >= least && nodes.count() >= least &&
-           select_->could_ever_run({job, request, partition(index), nodes, least, wanted});
+    const Trial trial{job, request, partition(index), nodes, least, wanted};
+    select_->keep_whole(trial);
+    return nodes.count() >= least && select_->could_ever_run(trial);
+}
+
+// Partitions are tried from the highest tier down until one could run it, also those whose limits
+// it breaks, unless these are enforced.
+bool Controller::could_run(JobIndex job) {
+    const bool is_enforced = parameters().enforce_part_limits != Parameters::PartLimits::no;
+    std::vector<std::uint32_t> order = requests_[job].partitions;
+    std::ranges::stable_sort(order, std::greater{},
+                             [&](std::uint32_t index) { return partition(index).priority_tier; });
+    return std::ranges::any_of(order, [&](std::uint32_t index) {
+        return !(is_enforced && violates_limits(requests_[job], index)) && can_run(job, index);
+    });
 }
 
 std::optional<Refusal> Controller::find_refusal(JobIndex job, Seconds now) {
@@ -106,9 +123,7 @@ std::optional<Refusal> Controller::find_refusal(JobIndex job, Seconds now) {
     if (all || (any && parameters().enforce_part_limits == Parameters::PartLimits::all)) {
         return Refusal::partition_limits;
     }
-    if (std::ranges::none_of(request.partitions, [&](std::uint32_t index) {
-            return !violates(index) && can_run(job, index);
-        })) {
+    if (!could_run(job)) {
         return Refusal::impossible;
     }
     return limits_->may_submit(job, now) ? std::nullopt : std::optional(Refusal::accounting);

@@ -115,6 +115,7 @@ class Controller {
     Minutes time_limit(JobIndex job, std::uint32_t partition) const;
     // Whether it could run in a partition if all nodes were idle.
     bool can_run(JobIndex job, std::uint32_t partition);
+    bool could_run(JobIndex job);
     // Leaves of the nodes those that the job may use from `start` on for so long, and gives the end
     // of the first window that took some away, or 0.
     Seconds keep_usable(JobIndex job, Seconds start, Seconds duration, NodeSet& nodes) const;
@@ -311,7 +312,7 @@ class Controller {
     std::size_t n_running_ = 0;
     std::uint64_t n_refused_[n_refusals] = {};
     std::map<std::string, std::uint64_t> n_refused_by_; // limits of accounting
-    int n_reason_changes_ = 0; // still to come
+    int n_reason_changes_ = 0;                          // still to come
     std::uint64_t n_late_ = 0;
     std::uint64_t n_beyond_resume_rate_ = 0; // jobs that boot more nodes than that
     std::uint64_t n_not_given_ = 0;          // starts whose nodes were not free

@@ -197,6 +197,7 @@ std::uint32_t NodeBook::change_shared_cores(NodeIndex node, std::span<const std:
 
 void NodeBook::free_all_cores() {
     free_cores_ = n_cores_;
+    std::ranges::fill(partition_cores_, 0);
     for (std::size_t i = 0; i < n_cores_.size(); ++i) {
         for (std::uint32_t core = 0; core < n_cores_[i]; ++core) {
             cores_[i * n_words_ + core / 64] |= std::uint64_t{1} << (core % 64);
@@ -205,12 +206,19 @@ void NodeBook::free_all_cores() {
 }
 
 void NodeBook::block_cores(const Holdings& holdings) {
+    const std::uint32_t row =
+        holdings.partition == none ? none : row_of_partition_[holdings.partition];
     const std::uint64_t* held = holdings.cores.data();
     for (const Holding& holding : holdings.nodes) {
         std::uint64_t* free = cores_.data() + std::size_t{holding.node} * n_words_;
+        std::uint32_t n = 0;
         for (std::size_t w = 0; w < n_words_; ++w, ++held) {
-            free_cores_[holding.node] -= static_cast<std::uint32_t>(std::popcount(free[w] & *held));
+            n += static_cast<std::uint32_t>(std::popcount(free[w] & *held));
             free[w] &= ~*held;
+        }
+        free_cores_[holding.node] -= n;
+        if (row != none) {
+            partition_cores_[row * n_cores_.size() + holding.node] += n;
         }
     }
 }

@@ -73,6 +73,8 @@ class Select {
     // Whether jobs over others must choose them one by one.
     virtual bool goes_over_nodes() const { return false; }
 
+    // It is tried in this partition, which may change what it takes in others.
+    virtual void keep_whole(const Trial&) {}
     // Whether it could run on these nodes if they were all idle: otherwise it never will.
     virtual bool could_ever_run(const Trial& trial) = 0;
 

@@ -112,15 +112,20 @@ std::uint32_t SelectCons::offered_cpus(const NodeBook& book, const Needs& needs,
     const std::uint32_t threads = cpus_per_core(node);
     const std::uint32_t a_task = std::max(1U, request.cpus_per_task);
     std::uint32_t cpus = cores * threads;
-    if (needs.max_cpus_of_a_node != no_bound && !needs.demand.whole_nodes) {
+    if (needs.max_cpus_of_a_node != no_bound) {
         const std::uint32_t used = book.cores_of_partition(node, needs.partition) * threads;
-        cpus = std::min(cpus, needs.max_cpus_of_a_node - std::min(used, needs.max_cpus_of_a_node));
+        const std::uint32_t left =
+            needs.max_cpus_of_a_node - std::min(used, needs.max_cpus_of_a_node);
+        if (needs.demand.whole_nodes && cpus > left) {
+            return 0;
+        }
+        cpus = std::min(cpus, left);
+    }
+    if (needs.task_per_core) { // CPUs that are left for a part of a task count, too
+        const std::uint32_t cores_of_a_task = (a_task + threads - 1) / threads;
+        cpus = std::min(cpus, cores / cores_of_a_task * a_task + cores % cores_of_a_task * threads);
     }
     std::uint32_t tasks = cpus / a_task;
-    if (needs.task_per_core) {
-        tasks = std::min(tasks, cores / ((a_task + threads - 1) / threads));
-        cpus = std::min(cpus, tasks * a_task);
-    }
     for (const GresRequest& gres : request.gres) {
         const std::uint32_t free = book.free_gres(node, gres.kind);
         if (free < gres.per_node || (gres.per_job > 0 && free == 0)) {
@@ -251,7 +256,6 @@ std::optional<Choice> SelectCons::run_without(const Trial& trial) {
 }
 
 bool SelectCons::could_ever_run(const Trial& trial) {
-    keep_whole(trial);
     return choose(empty_, needs(trial), trial.candidates, false).has_value();
 }
 

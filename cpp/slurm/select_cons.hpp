@@ -26,6 +26,7 @@ class SelectCons final : public Select {
     std::optional<Choice> run_now(const Trial& trial) override;
     std::optional<Prediction> will_run(const Trial& trial, Seconds now, bool now_only) override;
     std::optional<Choice> run_without(const Trial& trial) override;
+    void keep_whole(const Trial& trial) override;
     bool could_ever_run(const Trial& trial) override;
     bool has_busy(const Trial& trial) const override;
 
@@ -49,7 +50,6 @@ class SelectCons final : public Select {
         bool whole_nodes;
     };
 
-    void keep_whole(const Trial& trial);
     Needs needs(const Trial& trial) const;
     std::uint32_t cpus_per_core(NodeIndex node) const;
     std::uint32_t cores_for(const Needs& needs, NodeIndex node, std::uint32_t cpus) const;

@@ -15,7 +15,8 @@ std::uint32_t SelectCons::cores_for(const Needs& needs, NodeIndex node, std::uin
         return (cpus + threads - 1) / threads;
     }
     const std::uint32_t a_task = std::max(1U, needs.request.cpus_per_task);
-    return (cpus + a_task - 1) / a_task * ((a_task + threads - 1) / threads);
+    const std::uint32_t cores_of_a_task = (a_task + threads - 1) / threads;
+    return cpus / a_task * cores_of_a_task + (cpus % a_task + threads - 1) / threads;
 }
 
 // The same with CR_Socket: all cores of the sockets that its CPUs are on. CPUs go from socket to

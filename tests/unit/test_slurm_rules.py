@@ -251,6 +251,54 @@ def test_a_job_that_was_tried_where_nodes_are_exclusive_takes_whole_ones_elsewhe
     assert starts(conf, jobs) == [1.25, 4.25, 15.25]
 
 
+@pytest.mark.parametrize(
+    ("asked", "tier", "start"), [("a,b", 1, 12.25), ("b,a", 1, 1.25), ("b,a", 2, 12.25)]
+)
+def test_partitions_are_tried_at_submission_until_one_could_run_the_job(asked, tier, start):
+    # `a` has fewer nodes than the first job wants, and gives whole ones only: it takes whole ones
+    # in `b` if `a` is tried before
+    conf = cores_conf(
+        "CR_Core",
+        FOUR_CORES,
+        n_nodes=2,
+        partitions=(
+            f"a Nodes=n1 OverSubscribe=EXCLUSIVE PriorityTier={tier}",
+            "b Nodes=ALL Default=YES",
+        ),
+    )
+    jobs = [Asked(1, 10, 2, asked, more={"min_nodes": 2}), Asked(1, 10, 1, "b")]
+    assert starts(conf, jobs)[1] == start
+
+
+def test_a_task_that_fits_nowhere_gets_what_is_left_also_where_tasks_share_no_core():
+    # five nodes of four cores have room for a task of three CPUs each; the sixth has what is left
+    # of the first node
+    conf = cores_conf("CR_Core,CR_ONE_TASK_PER_CORE", FOUR_CORES, n_nodes=5)
+    threes = {"cpus_per_task": 3, "max_nodes": None}
+    found = attempts(conf, [Asked(1, 10, 6, more=threes), Asked(1, 10, 7, more=threes)])
+    assert len(expanded(found["0"].hosts)) == 4 + 4 * 3
+    assert found["1"].state == "rejected"
+
+
+def test_whole_nodes_larger_than_a_partition_gives_of_each_are_never_given():
+    conf = cores_conf(
+        "CR_Core", FOUR_CORES, n_nodes=1, partitions=("low Nodes=ALL MaxCPUsPerNode=2",)
+    )
+    jobs = [Asked(1, 10, 1, more={"exclusive": True}), Asked(1, 10, 2)]
+    assert [one.state for one in attempts(conf, jobs).values()] == ["rejected", "completed"]
+
+
+def test_jobs_on_the_same_cores_are_not_counted_against_what_a_partition_gives_of_a_node():
+    # two jobs of two CPUs are on the same cores; a third would be on others
+    conf = cores_conf(
+        "CR_Core",
+        FOUR_CORES,
+        n_nodes=1,
+        partitions=("low Nodes=ALL MaxCPUsPerNode=2 OverSubscribe=FORCE:2",),
+    )
+    assert starts(conf, [Asked(1, 10, 2) for _ in range(3)]) == [1.25, 1.25, 12.25]
+
+
 def test_predictions_with_bf_busy_nodes_take_an_idle_node_too_many():
     # n1 and n2 would do for the second job when the first has ended; n3 is planned as well, so
     # that the third, of ten minutes, does not start there before
