@@ -28,7 +28,7 @@ EXACT = {"tiers": 60, "size": 60, "cores": 58, "limits": 60}
 ASKED = ("memory", "gpus", "loaded", "packed", "weights", "features", "leaves", "switches")
 # of 200 jobs
 AGAIN = {
-    "cons06": 199,
+    "cons06": 200,
     "cons13": 200,
     "cons28": 200,
     "multifactor06": 200,

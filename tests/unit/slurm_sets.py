@@ -60,7 +60,7 @@ ROWS = (
     row(3, 1, (7.300, 31.250, 50.350), "n4"),
 )
 LOG = (
-    quick(2.0),
+    quick(2.02),
     f"{stamp(2.1)} _slurm_rpc_submit_batch_job: JobId=1 InitPrio=4294901759 usec=252",
     quick(5.5),
     f"{stamp(5.5)} sched: Allocate JobId=1 NodeList=n[1-3] #CPUs=24 Partition=main",

@@ -41,8 +41,16 @@ def test_nodes_that_answered_after_the_pass_are_not_there_for_it(tmp_path, capsy
     assert starts == [EPOCH + 43, EPOCH + 53]
 
 
+def test_a_pass_of_the_first_millisecond_is_in_the_second_before(tmp_path, capsys):
+    # logged at 67.000 and 70.001: jobs that they start have the seconds 66 and 70
+    rows = (*ROWS, row(4, 4, (64, 66.9, 69), "n[1-4]"), row(5, 4, (65, 70, 80), "n[1-4]"))
+    base = write_set(tmp_path, rows=rows, log=(*LOG, quick(67), quick(70.001)))
+    told = compared(capsys, base, "--phases", "1")["decisions"]
+    assert [entry["start"] - EPOCH for entry in told[3:]] == [66, 70]
+
+
 def test_given_the_ticks_the_model_runs_passes_when_events_ask_for_them(tmp_path, capsys):
-    # the ticks are 2.0, 3.17, 4.33, 5.5 and on: job 1 came at 2.1, after the pass of 2.0, and
+    # the ticks are 2.02, 3.18, 4.34, 5.5 and on: job 1 came at 2.1, after the pass of 2.02, and
     # starts at the first one three seconds later; it ends 35.1 s after that, at 40.6, and job 2
     # starts at a tick of the three seconds that follow
     told = compared(capsys, write_set(tmp_path))["triggers"]

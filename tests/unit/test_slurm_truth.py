@@ -26,7 +26,7 @@ def test_jobs_have_their_request_and_dates_to_the_millisecond(tmp_path):
 def test_the_log_tells_of_passes_cycles_and_allocations(tmp_path):
     log = read_truth(write_set(tmp_path)).log
     assert [(round(p.date - EPOCH, 3), p.is_full) for p in log.passes] == [
-        (2.0, False),
+        (2.02, False),
         (5.5, False),
         (8.5, False),
         (43.7, True),

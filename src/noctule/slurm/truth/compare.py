@@ -32,6 +32,7 @@ from noctule.slurm.jobs.requests import Request, Requests, with_nodes_for_tasks
 from noctule.slurm.model.clocks import KILL_LATENCY, Clocks, PassKind
 from noctule.slurm.model.native_settings import hosts_of_nodes
 from noctule.slurm.model.policy import COMPLETION_DELAY, simulate_slurm
+from noctule.slurm.truth.controller_log import ControllerLog
 from noctule.slurm.truth.fidelity import SimulatedStart, Starts
 from noctule.slurm.truth.sets import Truth, TruthJob
 from noctule.slurm.truth.submissions import asked_fields
@@ -86,7 +87,7 @@ class Case:
     def __init__(self, truth: Truth, settings: SlurmSettings) -> None:
         self.truth = truth
         self.settings = settings
-        log = truth.log
+        log = self._log = _in_seconds_of_slurm(truth.log)
         jobs = (*truth.jobs, *truth.cancelled)
         first = min(
             [job.submit_date for job in jobs]
@@ -97,7 +98,7 @@ class Case:
         # the order of submission is that of the numbers, also within a millisecond
         self._jobs = sorted(jobs, key=lambda job: (job.submit_date, job.job_id))
         self._cancelled = {job.job_id for job in truth.cancelled}
-        self._uses = _passes_of_nodes(truth)
+        self._uses = _passes_of_nodes(truth, log)
         self._at_once = passes_at_once(
             log.passes, kills=self._kills(), spacing=settings.scheduling.batch_sched_delay
         )
@@ -124,7 +125,7 @@ class Case:
 
     def given_passes(self) -> Clocks:
         """Return the passes and cycles of the log."""
-        log = self.truth.log
+        log = self._log
         passes: list[tuple[float, PassKind]] = [
             (one.date - self.epoch, "full" if one.is_full else "quick") for one in log.passes
         ]
@@ -139,7 +140,7 @@ class Case:
         A controller computes them when it starts, and then each period; where the log has none of
         these dates, its full passes count from the same second.
         """
-        log = self.truth.log
+        log = self._log
         full = [math.floor(one.date) for one in log.passes if one.is_full]
         known = log.calculations or full
         period = self._calculation_period()
@@ -164,10 +165,10 @@ class Case:
         return self._clocks(all_instants=False)
 
     def _kills(self) -> list[float]:
-        return sorted({*self.truth.log.time_limits.values()})
+        return sorted({*self._log.time_limits.values()})
 
     def _clocks(self, *, all_instants: bool) -> Clocks:
-        log = self.truth.log
+        log = self._log
         spacing = self.settings.scheduling.batch_sched_delay
         grid = tick_grid(log.passes, kills=self._kills(), spacing=spacing)
         ticks = [date - self.epoch for date in self._open_ticks(grid.dates)]
@@ -192,7 +193,7 @@ class Case:
     def _open_ticks(self, dates: Sequence[float]) -> list[float]:
         """Leave out ticks that are too close to the last pass before there were jobs."""
         first = self._jobs[0].submit_date
-        before = [one.date for one in self.truth.log.passes if one.date < first]
+        before = [one.date for one in self._log.passes if one.date < first]
         ready = math.floor(before[-1]) + self.settings.scheduling.batch_sched_delay if before else 0
         return [date for date in dates if date < first or math.floor(date) >= ready] or [*dates]
 
@@ -263,7 +264,7 @@ class Case:
         alone, also shared ones, while a job completes there.
         """
         nodes = expand_hosts(job.nodes) if job.nodes else []
-        release = self.truth.log.release(job.job_id, nodes, job.end_date)
+        release = self._log.release(job.job_id, nodes, job.end_date)
         if release is None and job.is_timed_out:
             release = self._end_of_kill(job.end_date)
         delay = COMPLETION_DELAY
@@ -344,9 +345,23 @@ def _is_logged(clocks: Clocks) -> bool:
     return clocks.mode == "passes" or len(clocks.ticks) > 0
 
 
-def _passes_of_nodes(truth: Truth) -> dict[str, list[float]]:
+def _in_seconds_of_slurm(log: ControllerLog) -> ControllerLog:
+    """Return a log whose passes are in the seconds that Slurm itself counted them in.
+
+    The clock of its schedulers is a little behind that of its log: passes of the first millisecond
+    of a second started their jobs in the one before.
+    """
+
+    def counted(date: float) -> float:
+        return date - _RESOLUTION if date % 1.0 < _RESOLUTION / 2 else date
+
+    passes = [replace(one, date=counted(one.date)) for one in log.passes]
+    return replace(log, passes=passes, cycles=[counted(date) for date in log.cycles])
+
+
+def _passes_of_nodes(truth: Truth, log: ControllerLog) -> dict[str, list[float]]:
     """Return the dates of passes that gave each node to a job."""
-    dates = sorted([*(one.date for one in truth.log.passes), *truth.log.cycles])
+    dates = sorted([*(one.date for one in log.passes), *log.cycles])
     found: dict[str, list[float]] = {}
     for job in truth.jobs:
         i = bisect.bisect_right(dates, job.start_date)
