@@ -2,7 +2,7 @@
 
     python bench/replay.py [--quick] [SECTION...]
 
-Sections: replay, conservative, growth, overload, python, command. The logs are read from
+Sections: replay, windows, conservative, growth, overload, python, command. The logs are read from
 $NOCTULE_SHARED/traces (default ../shared). Prints a table; the exit code is 1 if a bound is missed.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import json
 import lzma
 import os
@@ -29,6 +30,7 @@ from measures import Measure, report
 
 import noctule as nt
 from noctule.policies import Fcfs
+from noctule.windows import Maintenance, Windows
 
 LOGS = {
     "KTH-SP2": ("KTH-SP2-1996-2.1-cln", 100),
@@ -68,9 +70,13 @@ def seconds(call: Callable[[], object]) -> float:
 
 
 def simulation_s(
-    platform: nt.Platform, workload: nt.Workload, policy: str | type, repeats: int = 1
+    platform: nt.Platform,
+    workload: nt.Workload,
+    policy: str | type,
+    repeats: int = 1,
+    windows: Windows | None = None,
 ) -> float:
-    run = partial(nt.simulate, platform, workload, policy)
+    run = partial(nt.simulate, platform, workload, policy, windows=windows)
     return min(seconds(run) for _ in range(repeats))
 
 
@@ -104,6 +110,32 @@ def replay(bench: Bench) -> Iterator[Measure]:
             what = f"{policy}, {name}, {len(workload)} jobs"
             unit = f"bare loop {milliseconds(bare)}"
             yield Measure(what, milliseconds(ours), unit, ours / bare, 2)
+
+
+def maintenances(n: int, workload: nt.Workload, n_hosts: int) -> Windows:
+    """Return so many, spread evenly over a log: half a day each, for a twentieth of the hosts."""
+    hosts = nt.HostSet(range(n_hosts // 20))
+    span = float(workload.submit_time.max())
+    starts = [span * (i + 1) / (n + 1) for i in range(n)]
+    return Windows([Maintenance(hosts, start, start + 43200) for start in starts])
+
+
+def windows(bench: Bench) -> Iterator[Measure]:
+    """Policies that plan around maintenances, known from the start, against runs without them."""
+    for name in ("KTH-SP2", "CEA-Curie"):
+        log, n_hosts = bench.log(name)
+        workload = nt.load_workload(log, processors="allocated", walltime_factor=None)
+        platform = nt.Platform.homogeneous(n_hosts)
+        for policy, n in itertools.product(("easy", "fcfs", "filler"), (1, 12)):
+            closed = maintenances(n, workload, n_hosts)
+            ours, without = interleaved(
+                bench.repeats,
+                partial(simulation_s, platform, workload, policy, windows=closed),
+                partial(simulation_s, platform, workload, policy),
+            )
+            what = f"{policy}, {name}, {n} maintenance{'s' * (n > 1)}"
+            unit = f"without {milliseconds(without)}"
+            yield Measure(what, milliseconds(ours), unit, ours / without, 3)
 
 
 def conservative(bench: Bench) -> Iterator[Measure]:
@@ -245,7 +277,9 @@ def command(bench: Bench) -> Iterator[Measure]:
     yield Measure("noctule --help", milliseconds(asked), unit_text, asked / click, 3)
 
 
-SECTIONS = {f.__name__: f for f in (replay, conservative, growth, overload, python, command)}
+SECTIONS = {
+    f.__name__: f for f in (replay, windows, conservative, growth, overload, python, command)
+}
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ std::string format_time(double time) {
 Engine::Engine(std::uint32_t n_hosts, std::shared_ptr<const JobTable> table, const Options& options,
                MachineParts parts, Submitters submitters)
     : table_(std::move(table)), options_(options), free_(n_hosts),
-      hierarchy_(n_hosts, options.groups), parts_(std::move(parts)) {
+      hierarchy_(n_hosts, options.groups), parts_(std::move(parts)), present_(n_hosts) {
     set_up_machine();
     const std::size_t n = table_->jobs.size();
     arrivals_ = std::move(submitters.arrivals);

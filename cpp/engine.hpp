@@ -235,12 +235,8 @@ class Engine {
     void count_unavailable(HostCounts& counts) const;
     void leave(HostId host, std::uint8_t reason);
     void come_back(HostId host, std::uint8_t reason);
-    void note_held(JobIndex job, int change) {
-        if (!n_holders_.empty()) {
-            count_holders(job, change);
-        }
-    }
-    void count_holders(JobIndex job, int change);
+    void set_reasons(HostId host, std::uint8_t reasons);
+    void note_held(JobIndex job, int change);
     void track_absences();
 
     // Hosts that fail (engine_failures.cpp).
@@ -458,6 +454,9 @@ class Engine {
     std::vector<ExternalEvent> external_;
     std::size_t n_external_left_ = 0;
     std::vector<std::uint8_t> unavailable_; // why, by host and storage; empty if none ever is
+    FreeHosts present_;                     // hosts without a reason, and how many are
+    std::uint32_t n_away_ = 0;              // unavailable or in maintenance
+    std::uint32_t n_lost_ = 0;              // unavailable or failed by an event
     std::vector<std::uint16_t> n_holders_;  // by host and storage, where the above is not empty
     std::vector<TimeWindow> windows_;
     std::vector<WindowIndex> reservations_;   // by job; empty if none has one

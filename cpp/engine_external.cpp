@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
+#include <utility>
 
 namespace noctule {
 
@@ -111,25 +113,46 @@ void Engine::track_absences() {
     record_->has_unavailability = true;
 }
 
+void Engine::set_reasons(HostId host, std::uint8_t reasons) {
+    const std::uint8_t before = std::exchange(unavailable_[host], reasons);
+    if (host >= n_hosts()) {
+        return;
+    }
+    const auto change = [&](std::uint8_t among) {
+        return std::uint32_t{(reasons & among) != 0} - std::uint32_t{(before & among) != 0};
+    };
+    n_away_ += change(absence::unavailable | absence::maintained);
+    n_lost_ += change(absence::unavailable | absence::failed);
+    if (before == 0 && reasons != 0) {
+        present_.take({host, host});
+    } else if (before != 0 && reasons == 0) {
+        present_.give({host, host});
+    }
+}
+
 void Engine::leave(HostId host, std::uint8_t reason) {
-    unavailable_[host] |= reason;
+    set_reasons(host, unavailable_[host] | reason);
     if (host < n_hosts() && free_.contains(host)) {
         free_.take({host, host});
     }
 }
 
 void Engine::come_back(HostId host, std::uint8_t reason) {
-    unavailable_[host] &= static_cast<std::uint8_t>(~reason);
+    set_reasons(host, unavailable_[host] & static_cast<std::uint8_t>(~reason));
     if (host < n_hosts() && unavailable_[host] == 0 && counts_as_free(phase(host)) &&
         !is_held(host)) {
         free_.give({host, host}, phase(host));
     }
 }
 
-void Engine::count_holders(JobIndex job, int change) {
+// By one more job, or one less.
+void Engine::note_held(JobIndex job, int change) {
+    if (n_holders_.empty()) {
+        return;
+    }
     record_->archive.for_each(status_[job].hosts, [&](Interval run) {
-        for (HostId host = run.first; host <= run.last; ++host) {
-            n_holders_[host] = static_cast<std::uint16_t>(n_holders_[host] + change);
+        for (std::uint16_t& n : std::span(n_holders_).subspan(run.first, run.size())) {
+            n = static_cast<std::uint16_t>(n + change);
         }
     });
 }
@@ -151,11 +174,15 @@ HostSet Engine::unavailable_hosts() const {
 
 // Hosts that are away are nothing else; reserved ones are idle or computing.
 void Engine::count_unavailable(HostCounts& counts) const {
-    for (HostId host = 0; host < n_hosts(); ++host) {
+    if (!power_ && n_away_ == n_hosts() - present_.count()) {
+        counts.unavailable = n_away_;
+        return;
+    }
+    present_.for_each_taken([&](HostId host) {
         if (!has_reason(host, absence::unavailable | absence::maintained)) {
             counts.failed += !power_ && has_failed(host) ? 1 : 0;
             counts.idle += is_idle_reserved(host) && phase(host) == HostPhase::awake ? 1 : 0;
-            continue;
+            return;
         }
         ++counts.unavailable;
         switch (phase(host)) {
@@ -174,7 +201,7 @@ void Engine::count_unavailable(HostCounts& counts) const {
             counts.failed -= power_ ? 1 : 0;
             break;
         }
-    }
+    });
 }
 
 } // namespace noctule

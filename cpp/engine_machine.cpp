@@ -108,8 +108,9 @@ void Engine::hold(Interval hosts) {
 
 // And so they are given back, if no other job is on one of them.
 void Engine::give_back(Interval hosts) {
-    const bool can_be_free =
-        hosts.last < n_hosts() && unavailable_.empty() && (!power_ || power_->are_awake(hosts));
+    const bool can_be_free = hosts.last < n_hosts() &&
+                             (unavailable_.empty() || present_.contains(hosts)) &&
+                             (!power_ || power_->are_awake(hosts));
     if (can_be_free && (!options_.share_hosts || drop_single(n_jobs_on_, hosts))) {
         free_.give(hosts);
         return;

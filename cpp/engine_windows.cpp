@@ -185,11 +185,19 @@ double Engine::longest_waking() const {
 
 HostSet Engine::lost_hosts() const {
     HostSet lost;
-    for (HostId host = 0; host < n_hosts(); ++host) {
+    const auto add_if_lost = [&](HostId host) {
         const bool is_away = has_reason(host, absence::unavailable | absence::failed);
         if (is_away || !counts_as_free(phase(host))) {
             lost.append({host, host});
         }
+    };
+    const bool all_count = !power_ || n_hosts_in(HostPhase::awake) == n_hosts() ||
+                           (wakes_hosts() && n_hosts_in(HostPhase::failed) == 0);
+    if (all_count && n_lost_ > 0) {
+        present_.for_each_taken(add_if_lost);
+    }
+    for (HostId host = 0; !all_count && host < n_hosts(); ++host) {
+        add_if_lost(host);
     }
     return lost;
 }

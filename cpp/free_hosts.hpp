@@ -21,6 +21,9 @@ class FreeHosts {
     bool contains(HostId host) const { return (words_[host / 64] >> (host % 64) & 1) != 0; }
     HostSet to_host_set() const;
 
+    // Calls visit(HostId) for each host that is not free.
+    template <typename Visit> void for_each_taken(Visit&& visit) const;
+
     // Takes the n lowest free hosts and calls visit(Interval) for each run; n <= count().
     template <typename Visit> void take_first(std::uint32_t n, Visit&& visit);
 
@@ -74,6 +77,20 @@ class FreeHosts {
     std::vector<std::uint64_t> words_;
     std::vector<std::uint64_t> summary_; // bit w: word w has a free host
 };
+
+template <typename Visit> void FreeHosts::for_each_taken(Visit&& visit) const {
+    if (count_ == n_hosts_) {
+        return;
+    }
+    for (std::uint32_t w = 0; w < words_.size(); ++w) {
+        for (std::uint64_t taken = ~words_[w]; taken != 0; taken &= taken - 1) {
+            const HostId host = w * 64 + static_cast<std::uint32_t>(__builtin_ctzll(taken));
+            if (host < n_hosts_) {
+                visit(host);
+            }
+        }
+    }
+}
 
 template <typename Visit> void FreeHosts::take_first(std::uint32_t n, Visit&& visit) {
     count_ -= n;

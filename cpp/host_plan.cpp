@@ -65,24 +65,11 @@ FreeHosts HostPlan::open_to(const Request& request, double start, FreeHosts host
         hosts.keep(steps_[i].free);
     }
     for (WindowIndex w = 0; w < windows_.size() && hosts.count() >= request.n_hosts; ++w) {
-        const TimeWindow& window = windows_[w];
-        if (w != request.reservation && window.is_known() && window.from < end &&
-            window.to > start) {
-            hosts.exclude(window.hosts);
+        if (w != request.reservation && closes(windows_[w], start, end)) {
+            hosts.exclude(windows_[w].hosts);
         }
     }
     return hosts;
-}
-
-std::optional<HostSet> HostPlan::fit_now(const Request& request, const FreeHosts& usable) const {
-    if (usable.count() < request.n_hosts) {
-        return std::nullopt;
-    }
-    const FreeHosts open = open_to(request, steps_.front().time, usable);
-    if (!finds_hosts(allocation_, request.n_hosts, open, hierarchy_)) {
-        return std::nullopt;
-    }
-    return choose(open, request.n_hosts, nullptr);
 }
 
 // The dates at which hosts may come free for a job: of other jobs, or of windows.
@@ -105,33 +92,19 @@ std::vector<double> HostPlan::starts(const Request& request, double before) cons
     return dates;
 }
 
-HostPlan::Place HostPlan::earliest(const Request& request, double before,
-                                   const FreeHosts* shunned) const {
+HostPlan::Place HostPlan::earliest(const Request& request, double before) const {
     for (const double start : starts(request, before)) {
         const FreeHosts open = open_to(request, start, steps_[index_at(start)].free);
         if (finds_hosts(allocation_, request.n_hosts, open, hierarchy_)) {
-            return {start, choose(open, request.n_hosts, shunned)};
+            return {start, choose(open, request.n_hosts)};
         }
     }
     return {};
 }
 
-HostSet HostPlan::choose(FreeHosts among, std::uint32_t n, const FreeHosts* shunned) const {
+HostSet HostPlan::choose(FreeHosts among, std::uint32_t n) const {
     std::vector<Interval> chosen;
-    const auto visit = [&](Interval run) { chosen.push_back(run); };
-    if (shunned == nullptr || allocation_ == Allocation::contiguous) {
-        take_hosts(allocation_, n, among, hierarchy_, visit);
-        return HostSet::from_intervals(std::move(chosen));
-    }
-    if (allocation_ == Allocation::local) {
-        among.keep(hierarchy_.hosts(*hierarchy_.find(among, n)));
-    }
-    FreeHosts preferred = among;
-    preferred.exclude(shunned->to_host_set());
-    const std::uint32_t n_preferred = std::min(n, preferred.count());
-    preferred.take_first(n_preferred, visit);
-    among.exclude(HostSet::from_intervals(chosen));
-    among.take_first(n - n_preferred, visit);
+    take_hosts(allocation_, n, among, hierarchy_, [&](Interval run) { chosen.push_back(run); });
     return HostSet::from_intervals(std::move(chosen));
 }
 

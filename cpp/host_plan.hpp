@@ -14,6 +14,11 @@
 
 namespace noctule {
 
+// Whether a window that is known closes its hosts to others at some time between two dates.
+inline bool closes(const TimeWindow& window, double from, double to) {
+    return window.is_known() && window.from < to && window.to > from;
+}
+
 class HostPlan {
   public:
     // All hosts are free from `now` on; windows that are not known are left out.
@@ -34,13 +39,8 @@ class HostPlan {
     void take(const HostSet& hosts, double from, double to);
     void give(const HostSet& hosts, double from, double to);
 
-    // Those of the usable hosts on which a job can start now.
-    std::optional<HostSet> fit_now(const Request& request, const FreeHosts& usable) const;
-
-    // The earliest place that begins before a date. Where any hosts will do, those that are not
-    // `shunned` come first.
-    Place earliest(const Request& request, double before = infinity,
-                   const FreeHosts* shunned = nullptr) const;
+    // The earliest place that begins before a date.
+    Place earliest(const Request& request, double before = infinity) const;
 
   private:
     struct Step {
@@ -55,7 +55,7 @@ class HostPlan {
     // What is open to a job from a date on, for as long as it may run; too few hosts mean none.
     FreeHosts open_to(const Request& request, double start, FreeHosts hosts) const;
     std::vector<double> starts(const Request& request, double before) const;
-    HostSet choose(FreeHosts among, std::uint32_t n, const FreeHosts* shunned) const;
+    HostSet choose(FreeHosts among, std::uint32_t n) const;
 
     const Hierarchy& hierarchy_;
     std::span<const TimeWindow> windows_;

@@ -1,14 +1,15 @@
 // FCFS, filler and EASY around windows of time: no job starts on a host that a window will close
 // before its walltime is over, and a job of a reservation runs inside it.
 //
-// Everything is planned by name of hosts. EASY's first job reserves hosts, those that are busy now
-// before those that are free, and anew after each start: where no window is near, that is the same
-// as counting hosts.
+// EASY's first job reserves hosts by name, those that are busy now before those that are free, and
+// anew after each start: where no window is near, that is the same as counting hosts.
 #include "policies/around_windows.hpp"
 
+#include "allocation.hpp"
 #include "policies/policies.hpp"
+#include "policies/window_places.hpp"
 
-#include <algorithm>
+#include <optional>
 
 namespace noctule {
 
@@ -32,15 +33,6 @@ void Lanes::follow(const View& view, std::span<const Event> events) {
     }
 }
 
-HostPlan plan_of_now(const View& view, Allocation allocation) {
-    HostPlan plan(view.now(), view.hierarchy(), view.n_hosts(), view.windows(), allocation);
-    view.releases().for_each([&](const Release& release) {
-        plan.take(view.hosts(release.job), view.now(), release.time);
-    });
-    plan.take(view.lost_hosts(), view.now(), infinity);
-    return plan;
-}
-
 namespace {
 
 // The three differ in what the first job that cannot start does to those behind it.
@@ -49,90 +41,133 @@ enum class Behind { wait, pass_freely, pass_around };
 class AroundWindows final : public Policy {
   public:
     AroundWindows(Order order, Allocation allocation, Behind behind)
-        : lanes_(std::move(order)), allocation_(allocation), behind_(behind) {}
+        : lanes_(std::move(order)), places_(allocation), allocation_(allocation), behind_(behind) {}
 
     void decide(const View& view, std::span<const Event> events, Decisions& decisions) override {
         lanes_.follow(view, events);
-        longest_waking_ = view.longest_waking();
-        HostPlan plan = plan_of_now(view, allocation_);
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-            serve(view, lane, plan, decisions);
+            if (!lanes_.queue(lane).empty()) {
+                serve(view, lane, decisions);
+            }
         }
     }
 
   private:
-    using Request = HostPlan::Request;
+    using Request = WindowPlaces::Request;
+    using Held = WindowPlaces::Held;
 
     static Request request_of(const QueuedJob& job, std::size_t lane) {
         return {job.n_hosts, job.walltime, Lanes::reservation(lane)};
     }
 
-    bool start(const View& view, const QueuedJob& job, std::size_t lane, HostPlan& plan,
-               Decisions& decisions) const {
+    bool start(const View& view, const QueuedJob& job, std::size_t lane, const Held& held,
+               Decisions& decisions) {
         Request request = request_of(job, lane);
-        FreeHosts usable = usable_hosts(view, request.reservation);
+        if (!view.wakes_hosts() && places_.is_clear(view, request, held)) {
+            const bool fits =
+                finds_hosts(allocation_, job.n_hosts, view.free_hosts(), view.hierarchy());
+            if (fits) {
+                decisions.start(job.job, allocation_);
+            }
+            return fits;
+        }
+        const UsableHosts usable(view, request.reservation);
         std::optional<HostSet> hosts;
         if (view.wakes_hosts()) { // those that are awake first
-            FreeHosts awake = usable;
+            FreeHosts awake = *usable;
             awake.exclude(view.hosts_that_wake());
-            hosts = plan.fit_now(request, awake);
-            request.walltime += longest_waking_;
+            hosts = places_.fit_now(view, request, awake, held);
+            request.walltime += longest_waking(view);
         }
-        hosts = hosts ? hosts : plan.fit_now(request, usable);
+        hosts = hosts ? hosts : places_.fit_now(view, request, *usable, held);
         if (hosts) {
             decisions.start(job.job, *hosts);
-            plan.take(*hosts, view.now(), view.expected_end(job.job));
         }
         return hosts.has_value();
     }
 
-    void serve(const View& view, std::size_t lane, HostPlan& plan, Decisions& decisions) {
+    void serve(const View& view, std::size_t lane, Decisions& decisions) {
         JobQueue& queue = lanes_.queue(lane);
-        while (!queue.empty() && start(view, queue.front(), lane, plan, decisions)) {
+        while (!queue.empty() && start(view, queue.front(), lane, {}, decisions)) {
             queue.remove(queue.first());
         }
-        if (queue.empty() || behind_ == Behind::wait) {
+        if (queue.size() < 2 || behind_ == Behind::wait) {
             return;
         }
         const QueuedJob first = queue.front();
-        const HostPlan::Place nowhere;
-        HostPlan::Place held =
-            behind_ == Behind::pass_around ? reserve(view, first, lane, plan, nowhere) : nowhere;
-        const auto search = [&](JobQueue::Position from) {
-            const std::uint32_t n = usable_hosts(view, Lanes::reservation(lane)).count();
-            return queue.find(from, {view.now(), infinity, n, n});
-        };
-        auto position = search(queue.after(queue.first()));
+        auto position = search(view, lane, queue.after(queue.first()), {});
+        if (!queue.valid(position)) {
+            return;
+        }
+        Held held = reserve(view, first, lane);
+        position = search(view, lane, position, held);
         while (queue.valid(position)) {
-            if (!start(view, queue.at(position), lane, plan, decisions)) {
-                position = search(queue.after(position));
+            if (!start(view, queue.at(position), lane, held, decisions)) {
+                position = search(view, lane, queue.after(position), held);
                 continue;
             }
-            if (behind_ == Behind::pass_around) {
-                held = reserve(view, first, lane, plan, held);
-            }
-            position = search(queue.remove(position));
+            held = reserve(view, first, lane);
+            position = search(view, lane, queue.remove(position), held);
         }
     }
 
-    // Gives back what is held, and takes the earliest place instead.
-    static HostPlan::Place reserve(const View& view, const QueuedJob& job, std::size_t lane,
-                                   HostPlan& plan, const HostPlan::Place& held) {
-        const FreeHosts usable = usable_hosts(view, Lanes::reservation(lane));
-        if (!held.hosts.empty()) {
-            plan.give(held.hosts, held.start, held.start + job.walltime);
+    Held reserve(const View& view, const QueuedJob& job, std::size_t lane) const {
+        const UsableHosts usable(view, Lanes::reservation(lane));
+        return behind_ == Behind::pass_around && usable->count() > 0
+                   ? places_.reserve(view, request_of(job, lane), *usable)
+                   : Held();
+    }
+
+    // The first job from a position on that neither the reservation nor any one window keeps from
+    // starting, as far as numbers of hosts tell.
+    JobQueue::Position search(const View& view, std::size_t lane, JobQueue::Position from,
+                              const Held& held) {
+        JobQueue& queue = lanes_.queue(lane);
+        const UsableHosts usable(view, Lanes::reservation(lane));
+        const std::uint32_t n = usable->count();
+        const Window window{view.now(), held.start, n,
+                            n - held.n_lowest - usable->count(held.hosts)};
+        auto position = queue.find(from, window);
+        while (queue.valid(position)) {
+            const auto limit = limit_of(view, request_of(queue.at(position), lane), *usable);
+            if (!limit) {
+                return position;
+            }
+            position = queue.find(queue.after(position), *limit);
+            position = queue.valid(position) ? queue.find(position, window) : position;
         }
-        HostPlan::Place place = plan.earliest(request_of(job, lane), infinity, &usable);
-        if (!place.hosts.empty()) {
-            plan.take(place.hosts, place.start, place.start + job.walltime);
+        return position;
+    }
+
+    // What the first window that keeps a job from starting now lets start.
+    static std::optional<Window> limit_of(const View& view, const Request& request,
+                                          const FreeHosts& usable) {
+        for (WindowIndex w = 0; w < view.windows().size(); ++w) {
+            const TimeWindow& window = view.windows()[w];
+            if (w == request.reservation ||
+                !closes(window, view.now(), view.now() + request.walltime)) {
+                continue;
+            }
+            const std::uint32_t n_open = usable.count() - usable.count(window.hosts);
+            if (n_open < request.n_hosts) {
+                return Window{view.now(), window.from, usable.count(), n_open};
+            }
         }
-        return place;
+        return std::nullopt;
+    }
+
+    double longest_waking(const View& view) {
+        if (!longest_waking_) {
+            longest_waking_ = view.longest_waking();
+        }
+        return *longest_waking_;
     }
 
     Lanes lanes_;
+    WindowPlaces places_;
     Allocation allocation_;
     Behind behind_;
-    double longest_waking_ = 0.0;
+    std::optional<double> longest_waking_; // asked for once
 };
 
 } // namespace

@@ -1,9 +1,9 @@
-// What policies that plan around windows of time share: queues by reservation, and the plan of now.
+// What policies that plan around windows of time share: queues by reservation, and usable hosts.
 #pragma once
 
-#include "host_plan.hpp"
 #include "policies/queue.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace noctule {
@@ -29,11 +29,19 @@ class Lanes {
 };
 
 // Hosts that jobs of a lane may be started on now, as far as others are concerned.
-inline FreeHosts usable_hosts(const View& view, WindowIndex reservation) {
-    return reservation == no_window ? view.free_hosts() : view.free_in(reservation);
-}
+class UsableHosts {
+  public:
+    UsableHosts(const View& view, WindowIndex reservation) : free_(view.free_hosts()) {
+        if (reservation != no_window) {
+            of_reservation_ = view.free_in(reservation);
+        }
+    }
+    const FreeHosts& operator*() const { return of_reservation_ ? *of_reservation_ : free_; }
+    const FreeHosts* operator->() const { return &**this; }
 
-// Running jobs until their walltimes, and hosts that nobody knows the return of.
-HostPlan plan_of_now(const View& view, Allocation allocation);
+  private:
+    const FreeHosts& free_; // many hosts: not copied
+    std::optional<FreeHosts> of_reservation_;
+};
 
 } // namespace noctule

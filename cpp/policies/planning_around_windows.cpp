@@ -3,6 +3,7 @@
 // Slots are for named hosts, so that a job may find its hosts taken by name where counting would
 // still find others. Hosts that fail, leave or return, and windows that are announced, upset the
 // plan: it is then made anew in the order of the slots that were promised.
+#include "host_plan.hpp"
 #include "policies/around_windows.hpp"
 #include "policies/policies.hpp"
 
@@ -30,6 +31,16 @@ bool upsets_plans(EventKind kind) {
     }
 }
 
+// Running jobs until their walltimes, and hosts that nobody knows the return of.
+HostPlan plan_of_now(const View& view, Allocation allocation) {
+    HostPlan plan(view.now(), view.hierarchy(), view.n_hosts(), view.windows(), allocation);
+    view.releases().for_each([&](const Release& release) {
+        plan.take(view.hosts(release.job), view.now(), release.time);
+    });
+    plan.take(view.lost_hosts(), view.now(), infinity);
+    return plan;
+}
+
 class PlanningAroundWindows final : public Policy {
   public:
     PlanningAroundWindows(Order order, Allocation allocation, bool replans)
@@ -37,6 +48,10 @@ class PlanningAroundWindows final : public Policy {
 
     void decide(const View& view, std::span<const Event> events, Decisions& decisions) override {
         const bool room = follow(view, events);
+        if (queue_.empty()) {
+            late_ = false;
+            return;
+        }
         const bool is_new = std::ranges::any_of(queue_, &Planned::is_new);
         if (order_.depends_on_time()) {
             for (Planned& planned : queue_) {
@@ -157,8 +172,8 @@ class PlanningAroundWindows final : public Policy {
             if (planned.place.start > view.now()) {
                 return false;
             }
-            const FreeHosts usable = usable_hosts(view, planned.request.reservation);
-            if (usable.count(planned.place.hosts) < planned.request.n_hosts) {
+            const UsableHosts usable(view, planned.request.reservation);
+            if (usable->count(planned.place.hosts) < planned.request.n_hosts) {
                 late_ = true;
                 return false;
             }

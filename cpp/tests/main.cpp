@@ -106,6 +106,10 @@ void free_hosts_take_the_lowest_and_find_runs() {
             }
             CHECK(hosts.count() == naive.size());
             CHECK(members(hosts.to_host_set()) == naive);
+            std::set<HostId> others;
+            hosts.for_each_taken([&](HostId host) { CHECK(others.insert(host).second); });
+            CHECK(others.size() + naive.size() == n_hosts);
+            CHECK(std::ranges::none_of(others, [&](HostId host) { return naive.contains(host); }));
             const std::uint32_t wanted = draw(random, 1, 20);
             std::optional<HostId> expected;
             std::uint32_t length = 0;
