@@ -119,6 +119,16 @@ def test_limits_are_tested_at_the_tick_in_whose_second_the_log_tells_so(tmp_path
     assert compared(capsys, base, "--phases", "1")["triggers"][4]["start"] == EPOCH + 130
 
 
+def test_limits_are_tested_in_the_seconds_of_full_passes_where_nobody_was_killed(tmp_path, capsys):
+    # a full pass at 43.7, so tests at 103 and 133: job 4, which may run from 60.4 to 120, ends by
+    # itself at 126.4; ticks are a second apart, and that of 127.4 finds its node free
+    late = row(4, 1, (59.9, 60.4, 126.4), "n3").replace("COMPLETED", "TIMEOUT")
+    rows = (late.replace(",66,2,main", ",66,1,main"), row(5, 4, (70.0, 128.4, 140.0), "n[1-4]"))
+    log = tuple(sorted((*LOG, quick(60.4), quick(128.4))))
+    base = write_set(tmp_path, rows=(*ROWS, *rows), log=log)
+    assert compared(capsys, base, "--phases", "1")["triggers"][4]["start"] == EPOCH + 127
+
+
 def test_numbers_that_refused_submissions_used_up_count_against_nice_jobs(tmp_path, capsys):
     # both want all nodes. Job 4 was nice by 5 and has 4294901756 - 5; before job 12 seven were
     # refused, so that it has 4294901748, not the one after that of job 4

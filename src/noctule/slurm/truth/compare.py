@@ -184,11 +184,21 @@ class Case:
             looks=cycles if all_instants else (),
             first_backfill=cycles[0] if cycles else last,
             first_full=math.floor(full[0]) if full else last,
-            first_limit_check=math.floor(checks[0]) if checks else 0.0,
+            first_limit_check=self._first_check([*checks, *full]),
             limit_checks=checks if all_instants else (),
             kill_latency=0.0 if all_instants else KILL_LATENCY,
             first_calculation=self._first_calculation(),
         )
+
+    def _first_check(self, dates: Sequence[float]) -> float:
+        """Return when limits were first tested: at a kill, or as full passes, from the same second.
+
+        Both count from the start of the controller; where intervals are no multiples of each other
+        full passes do not tell.
+        """
+        over = self.settings.scheduling.sched_interval % _LIMIT_INTERVAL
+        is_told = dates and (self._log.time_limits or over == 0)
+        return math.floor(dates[0]) % _LIMIT_INTERVAL if is_told else 0.0
 
     def _open_ticks(self, dates: Sequence[float]) -> list[float]:
         """Leave out ticks that are too close to the last pass before there were jobs."""
