@@ -198,6 +198,7 @@ WindowPlaces::Held WindowPlaces::reserve_by_name(const View& view, const Request
     return {};
 }
 
+// Others than the usable ones nobody can be started on now, so that these need no names.
 HostSet WindowPlaces::choose(const Hierarchy& hierarchy, FreeHosts among, std::uint32_t n,
                              const FreeHosts& usable) const {
     std::vector<Interval> chosen;
@@ -209,12 +210,10 @@ HostSet WindowPlaces::choose(const Hierarchy& hierarchy, FreeHosts among, std::u
     if (allocation_ == Allocation::local) {
         among.keep(hierarchy.hosts(*hierarchy.find(among, n)));
     }
-    FreeHosts preferred = among;
-    preferred.exclude(usable.to_host_set());
-    const std::uint32_t n_preferred = std::min(n, preferred.count());
-    preferred.take_first(n_preferred, visit);
-    among.exclude(HostSet::from_intervals(chosen));
-    among.take_first(n - n_preferred, visit);
+    const std::uint32_t n_all = among.count();
+    among.keep(usable);
+    const std::uint32_t n_others = n_all - among.count();
+    among.take_first(n - std::min(n, n_others), visit);
     return HostSet::from_intervals(std::move(chosen));
 }
 

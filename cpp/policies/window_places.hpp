@@ -17,7 +17,7 @@ class WindowPlaces {
     struct Held {
         double start = infinity;
         double end = infinity;
-        HostSet hosts = {};
+        HostSet hosts = {};         // of those that are usable now, at least
         std::uint32_t n_lowest = 0; // of the hosts that are free now, instead of names
 
         bool meets(double from, double to) const {
