@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 DRIVER := $(wildcard src/noctule/simgrid/*.hpp src/noctule/simgrid/*.cpp)
 
+# Tests start hundreds of Pythons, and look at each test's assertions once: compiled modules are kept, whoever says not to.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-slow test-cluster test-simgrid test-slurm test-kube test-clients test-browser test-cpp sanitized test-sanitized kube-schedulers fuzz lint docs study bench format stubs clean
 
 $(BIN)/python:
