@@ -16,8 +16,10 @@ pytest.importorskip("dask_jobqueue")
 
 JOB = {"cores": "1", "memory": "1GB", "interface": "lo"}
 MORE = {"htcondor": {"disk": "1GB"}, "oar": {"memory_per_core_property_name": "memcore"}}
+# who submits removes the script as soon as it is taken
 SBATCH = """#!/bin/sh
-setsid sh "$1" > /dev/null 2>&1 &
+cp "$1" {folder}/job.$$
+setsid sh {folder}/job.$$ > /dev/null 2>&1 &
 echo $! >> {folder}/started
 echo "Submitted batch job $!"
 """
