@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -16,22 +15,6 @@ from hypothesis import settings
 settings.register_profile("some", deadline=None, max_examples=40)
 settings.register_profile("thorough", deadline=None, max_examples=100)
 settings.load_profile("some")
-
-
-def pytest_collection() -> None:
-    """Do not look for garbage while thousands of tests are found, which all stay."""
-    gc.disable()
-
-
-def pytest_collection_finish() -> None:
-    """Look for garbage again, but not among the tests."""
-    gc.freeze()
-    gc.enable()
-
-
-def pytest_unconfigure() -> None:
-    """Let everything go at the end, or the core is told to have leaked."""
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")
