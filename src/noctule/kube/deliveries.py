@@ -42,7 +42,7 @@ class Counts(NamedTuple):
     received: int
 
 
-class Connection(Protocol):
+class OurEnd(Protocol):
     """Our end of a connection: bytes that were written to it and read from it, and both ports."""
 
     given: int
@@ -61,7 +61,7 @@ class Deliveries:
         self._opened = ExitStack()
         self._kernel: socket.socket | None = None
         self._backlog = -1
-        self._asked: Sequence[Connection] = []
+        self._asked: Sequence[OurEnd] = []
         self._questions: list[tuple[int, bytes]] = []
         self._place = 0  # of what is told about TCP
         try:
@@ -79,7 +79,7 @@ class Deliveries:
         self._opened.close()
         self._kernel, self._backlog = None, -1
 
-    def arrived(self, connections: Sequence[Connection]) -> list[Counts | None] | None:
+    def arrived(self, connections: Sequence[OurEnd]) -> list[Counts | None] | None:
         """Return the counts of the other ends, None for those that are closed.
 
         None if something is under way, or not read here. Two equal answers say that nothing was
@@ -100,7 +100,7 @@ class Deliveries:
         processors = map(bytes.split, os.pread(self._backlog, _LARGEST_BACKLOG, 0).splitlines())
         return any(int(words[_BACKLOG_WORD], 16) for words in processors)
 
-    def _beyond(self, connections: Sequence[Connection]) -> list[Counts | None]:
+    def _beyond(self, connections: Sequence[OurEnd]) -> list[Counts | None]:
         """Ask the kernel about the other ends, some at a time: its answers must have room."""
         if self._kernel is None:
             return [None] * len(connections)
@@ -119,13 +119,13 @@ class Deliveries:
         return _counts(answer, self._place + _ATTRIBUTE.size) if self._place else None
 
 
-def _questions(connections: Sequence[Connection]) -> list[tuple[int, bytes]]:
+def _questions(connections: Sequence[OurEnd]) -> list[tuple[int, bytes]]:
     """Return what to send to the kernel, and how many answers each message has."""
     groups = (connections[i : i + _AT_A_TIME] for i in range(0, len(connections), _AT_A_TIME))
     return [(len(group), b"".join(map(_question, group))) for group in groups]
 
 
-def _question(connection: Connection) -> bytes:
+def _question(connection: OurEnd) -> bytes:
     ports = struct.pack(">HH", connection.remote_port, connection.port)
     body = _QUESTION.pack(socket.AF_INET, socket.IPPROTO_TCP, 1 << (_ABOUT_TCP - 1), 0, _ANYTHING)
     body += ports + _LOOPBACK * 2 + struct.pack("=III", 0, _ANYTHING, _ANYTHING)
